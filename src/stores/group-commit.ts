@@ -4,7 +4,12 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
  * The limit of one transaction. Larger ones are not faster, delay their first change, and take more memory, because
  * the text is copied to the writer.
  */
-export const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
+const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
+
+/** Whether a transaction of a size takes no further change. Its last one may exceed the limit. */
+export function isFull({ changes, text }: Size): boolean {
+  return changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
+}
 
 /**
  * A second transaction in flight keeps the writer busy while the results of the first arrive. More would only make
@@ -128,30 +133,29 @@ export class GroupCommit<Change, Result> {
 
   /** Removes the changes of the next transaction from the queues. */
   #take(): Waiting<Change, Result>[] {
-    const taken = takeFirst(this.#arrived, TRANSACTION_MAX)
+    const taken = takeFirst(this.#arrived)
     if (this.#isLargeInFlight) return taken
-    const { changes, text } = sizeOfAll(taken)
-    const room = {
-      changes: Math.max(1, TRANSACTION_MAX.changes - changes),
-      text: Math.max(1, TRANSACTION_MAX.text - text),
-    }
-    return [...taken, ...takeFirst(this.#arrivedLarge, room)]
+    return [...taken, ...takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1)]
   }
 }
 
-/** Removes the first changes of a queue, up to a limit that the last one may exceed. */
+/**
+ * Removes the first changes of a queue: as many as fit into a transaction.
+ *
+ * @param size of the transaction so far
+ * @param min how many to remove even if the transaction is full
+ */
 function takeFirst<Change, Result>(
   queue: Waiting<Change, Result>[],
-  limit: Size,
+  size: Size = EMPTY,
+  min = 0,
 ): Waiting<Change, Result>[] {
   let count = 0
-  let changes = 0
-  let text = 0
-  for (const { size } of queue) {
-    if (changes >= limit.changes || text >= limit.text) break
+  let total = size
+  for (const waiting of queue) {
+    if (count >= min && isFull(total)) break
     count += 1
-    changes += size.changes
-    text += size.text
+    total = sumSizes([total, waiting.size])
   }
   return queue.splice(0, count)
 }
@@ -167,6 +171,8 @@ export interface Size {
   /** In UTF-16 units. */
   readonly text: number
 }
+
+const EMPTY: Size = { changes: 0, text: 0 }
 
 /** The sum of several sizes. */
 export function sumSizes(sizes: Iterable<Size>): Size {

@@ -1,17 +1,18 @@
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import type { Reader } from './reader.ts'
-import type { SubmitWrite } from './writer/writer.ts'
+import type { SubmitWrite } from './writer/write-call.ts'
 
 /** The webhooks in the file. */
-export function webhookStore(reader: Reader, submit: SubmitWrite): WebhookStore {
+export function webhookStore(reader: Reader, write: SubmitWrite): WebhookStore {
   return {
     list: async () => reader.listWebhooks(),
-    add: (webhook) => submit('addWebhook', webhook),
-    remove: (name, owner) => submit('removeWebhook', name, owner),
-    rotateSecret: (name, secret, until) => submit('rotateWebhookSecret', name, secret, until),
-    resume: (name, fromOldest) => submit('resumeWebhook', name, fromOldest),
-    lease: (owner) => submit('leaseWebhooks', owner),
-    release: (owner) => submit('releaseWebhooks', owner),
-    saveProgress: (owner, progress) => submit('saveWebhookProgress', owner, progress),
+    add: (webhook) => write({ type: 'addWebhook', webhook }),
+    remove: (name, owner) => write({ type: 'removeWebhook', name, owner }),
+    rotateSecret: (name, secret, previousUntil) =>
+      write({ type: 'rotateWebhookSecret', name, secret, previousUntil }),
+    resume: (name, fromOldest) => write({ type: 'resumeWebhook', name, fromOldest }),
+    lease: (owner) => write({ type: 'leaseWebhooks', owner }),
+    release: (owner) => write({ type: 'releaseWebhooks', owner }),
+    saveProgress: (owner, saved) => write({ type: 'saveWebhookProgress', owner, saved }),
   }
 }

@@ -63,9 +63,9 @@ function prune(file: string): void {
   const writer = new Writer(db)
   const find = prepareExcess(db)
   const limits = { before: Date.now() - FOREVER, bytes: UNLIMITED }
-  while (find(limits) !== undefined) writer.commit([['pruneChanges', limits]])
+  while (find(limits) !== undefined) writer.commit([{ type: 'pruneChanges', limits }])
   // As if another process had deleted them in the meantime.
-  writer.commit([['pruneChanges', limits]])
+  writer.commit([{ type: 'pruneChanges', limits }])
   writer.close()
 }
 

@@ -39,10 +39,6 @@ export const RAISE_BARRIER = BARRIER.map(
 
 const REMOVE_BARRIER = BARRIER.map(({ name }) => `DROP TRIGGER ${name};`).join('\n')
 
-export interface RestrictionChanges {
-  restrict(step: RestrictionStep): RestrictionResult
-}
-
 /** Returns a function that reads the restriction. */
 export function prepareRestrictionRead(db: Database): () => Restriction | undefined {
   const find = db.prepare<[], RestrictionRow>(
@@ -65,7 +61,9 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
 }
 
 /** Prepares RestrictionStore.restrict. The caller runs it in a transaction, which can contain other changes. */
-export function prepareRestrictionChanges(db: Database): RestrictionChanges {
+export function prepareRestrictionChange(
+  db: Database,
+): (step: RestrictionStep) => RestrictionResult {
   const read = prepareRestrictionRead(db)
   const anyPlant = db.prepare('SELECT 1 FROM plants LIMIT 1')
   const anyRestriction = db.prepare('SELECT 1 FROM plant_restriction')
@@ -106,18 +104,16 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
     if (beginsCopy(next)) db.exec(RENEW_LOG)
   })
-  return {
-    restrict(step) {
-      if (!isSameRestriction(step.expected, read())) return 'unexpected'
-      if (beginsMirror(step) && anyRestriction.get() !== undefined) return 'not-new'
-      if (beginsMirror(step) && anyPlant.get() !== undefined) return 'not-empty'
-      try {
-        make(step)
-        return 'done'
-      } catch (error) {
-        if (error instanceof Diverged) return 'diverged'
-        throw error
-      }
-    },
+  return (step) => {
+    if (!isSameRestriction(step.expected, read())) return 'unexpected'
+    if (beginsMirror(step) && anyRestriction.get() !== undefined) return 'not-new'
+    if (beginsMirror(step) && anyPlant.get() !== undefined) return 'not-empty'
+    try {
+      make(step)
+      return 'done'
+    } catch (error) {
+      if (error instanceof Diverged) return 'diverged'
+      throw error
+    }
   }
 }
