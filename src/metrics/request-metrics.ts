@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
-import { type ApiError, toErrorResponse } from '../http/api-error.ts'
+import { type ApiError, toErrorResponse } from '../http/responses/api-error.ts'
 import type { ConnectionCounts } from '../http/server/connection-limit.ts'
 import { type Durations, RequestDurations } from './request-durations.ts'
 

@@ -1,6 +1,6 @@
 /** A writer whose commits the test ends, and the states of the changes that wait for it. */
 import type { PlantPatch } from '../../service/plant-store.ts'
-import { GroupCommit } from '../../src/stores/group-commit.ts'
+import { GroupCommit } from '../../src/stores/shared/group-commit.ts'
 import {
   measureCall,
   type WriteCall,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { GroupCommit, WaitingChanges } from '../../src/stores/group-commit.ts'
+import { GroupCommit, WaitingChanges } from '../../src/stores/shared/group-commit.ts'
 import { measureCall, type WriteCall } from '../../src/stores/sqlite/writer/write-call.ts'
 import {
   batch,

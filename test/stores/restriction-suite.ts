@@ -6,7 +6,7 @@ import {
   type RestrictionStep,
   restrictedError,
 } from '../../service/restriction.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { changesAfter, contentOf, latest, replay } from './changes.ts'
 import { byId, EDGES, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'

@@ -6,8 +6,8 @@ import type {
   OperationRequest,
 } from '../../../contract/operation-types.ts'
 import type { ChangesPage } from '../../../service/change-feed.ts'
-import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
+import { serialize } from '../responses/response.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
   EVENT_STREAM_HEADERS,
@@ -18,7 +18,7 @@ import {
   sendEvents,
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
-import { serialize } from './response.ts'
+import { changesResult, type PlantService } from './plant-service.ts'
 import { WaitingClient } from './waiting-client.ts'
 
 type ListChanges = OperationRequest<'listChanges'> & {

@@ -9,10 +9,10 @@ import type {
   Handlers,
   OperationId,
 } from '../../../contract/operation-types.ts'
-import { operationError } from '../api-error.ts'
-import { entityTag, expectedVersions, isKnown } from './conditional.ts'
+import { operationError } from '../responses/api-error.ts'
+import { entityTag, expectedVersions, isKnown } from '../responses/conditional.ts'
+import { sendError, sendJson, serialize } from '../responses/response.ts'
 import type { Follow } from './follow-changes.ts'
-import { sendError, sendJson, serialize } from './response.ts'
 import { WaitingClient } from './waiting-client.ts'
 
 declare module 'fastify' {

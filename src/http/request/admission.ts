@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Operation } from '../../../contract/contract.ts'
-import { ApiError } from '../api-error.ts'
-import { handleError } from '../error-handler.ts'
-import { addCommonHeaders } from '../operations/response-headers.ts'
+import { ApiError } from '../responses/api-error.ts'
+import { handleError } from '../responses/error-handler.ts'
+import { addCommonHeaders } from '../responses/response-headers.ts'
 import type { Cors } from './cors.ts'
 import {
   countRepetitions,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 import { bodyTooLarge } from './body-reader.ts'
 import { firstParameterError } from './request-validation.ts'
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { parseExactJson } from '../../../contract/exact-json.ts'
-import { ApiError, serviceBusy } from '../api-error.ts'
+import { ApiError, serviceBusy } from '../responses/api-error.ts'
 import {
   ByteBudget,
   LARGE_MESSAGES_BYTES_MAX,
   type Now,
   SMALL_MESSAGE_BYTES,
-} from '../byte-budget.ts'
+} from '../responses/byte-budget.ts'
 
 /** How many bytes of large bodies are parsed in one turn of the event loop. More would delay other clients. */
 const TURN_BYTES_MAX = 2 ** 19

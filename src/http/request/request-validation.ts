@@ -6,7 +6,7 @@ import type {
 } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
 import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 
 /** The names, in messages, of the parts of a request that Fastify validates, except the body. */
 const PART_NAMES: Readonly<Record<string, string>> = {

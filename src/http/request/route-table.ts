@@ -1,7 +1,7 @@
 import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import findMyWay from 'find-my-way'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 import { getPath, isPath, targetError } from './request-head.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyRequest, RouteOptions } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 
 /**
  * Preconditions that must not be ignored (RFC 9110 §13.2.1), because the client would believe that they held. Those

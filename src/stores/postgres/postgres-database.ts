@@ -1,5 +1,5 @@
-import type { OnProblem, Retention } from '../engine.ts'
-import { MissingDatabase, StoreError } from '../store-error.ts'
+import type { OnProblem, Retention } from '../shared/engine.ts'
+import { MissingDatabase, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { agreeOnStandbys } from './durability/required-standbys.ts'

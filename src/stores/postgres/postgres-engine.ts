@@ -1,5 +1,5 @@
-import type { Engine } from '../engine.ts'
-import { StoreError } from '../store-error.ts'
+import type { Engine } from '../shared/engine.ts'
+import { StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 
 /** PostgreSQL, and databases that speak its protocol. */

@@ -1,5 +1,5 @@
 import { Gauge } from '@prometheus-io/client'
-import { CommitMetrics } from '../store-metrics.ts'
+import { CommitMetrics } from '../shared/store-metrics.ts'
 
 /** The use of the connections to the server. */
 export interface ConnectionFigures {

@@ -1,5 +1,5 @@
 import type { WebhookStore } from '../../../service/webhook-store.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './reads/reader.ts'
 import type { SubmitWrite } from './writer/write-call.ts'
 
 /** The webhooks in the file. */

@@ -1,8 +1,8 @@
-import { StoreError } from '../../store-error.ts'
+import { StoreError } from '../../shared/store-error.ts'
 import { parseConnectionString } from '../connection/connection-string.ts'
 import { Connections } from '../connection/connections.ts'
+import { formatStandbys } from '../connection/standby-guarantee.ts'
 import { migrate, readSchemaVersion } from '../postgres-schema.ts'
-import { formatStandbys } from './standby-guarantee.ts'
 
 const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
 const ADD = `

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import type { Retention } from '../../engine.ts'
-import type { RetentionClock } from '../../retention-clock.ts'
+import type { Retention } from '../../shared/engine.ts'
+import type { RetentionClock } from '../../shared/retention-clock.ts'
 import { START } from './change-triggers.ts'
 
 /** How often to look for changes to delete. */

@@ -10,7 +10,7 @@ import {
   type PlantPatch,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../rows.ts'
+import { type PlantRow, toPlant } from '../../shared/rows.ts'
 
 /** Prepares the changes that PlantStore describes. The caller runs them in a transaction. */
 export function preparePlantChanges(db: Database) {

@@ -14,7 +14,7 @@ import {
   type RestrictionRow,
   restrictionValues,
   toRestriction,
-} from '../../restriction-row.ts'
+} from '../../shared/restriction-row.ts'
 import { RENEW_LOG } from '../feed/change-triggers.ts'
 
 /** Thrown to roll a step back, because its effect was not the required one. */

@@ -10,7 +10,7 @@ import {
   newWebhookValues,
   PROGRESS_COLUMNS,
   progressColumns,
-} from '../../webhook-row.ts'
+} from '../../shared/webhook-row.ts'
 
 /** Finds a process that has the lease. */
 export const LEADER =

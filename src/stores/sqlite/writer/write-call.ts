@@ -11,8 +11,8 @@ import type {
 import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
 import type { StoredToken } from '../../../../service/token-store.ts'
 import type { NewWebhook, SavedProgress } from '../../../../service/webhook-store.ts'
-import type { Size } from '../../group-commit.ts'
-import { measureText, measureTextOfAll } from '../../rows.ts'
+import type { Size } from '../../shared/group-commit.ts'
+import { measureText, measureTextOfAll } from '../../shared/rows.ts'
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 type Expected = readonly string[] | undefined

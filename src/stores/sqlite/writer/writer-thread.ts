@@ -3,12 +3,12 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
-import { isFull, type Size, sumSizes } from '../../group-commit.ts'
+import { isFull, type Size, sumSizes } from '../../shared/group-commit.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import { openDatabase } from '../file/database.ts'
 import { OpenFile } from '../file/file-identity.ts'
-import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
+import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { measureCall, type WriteCall, type WriteResult } from './write-call.ts'
 import { Writer } from './writer.ts'
 import {
@@ -57,7 +57,7 @@ parentPort?.on('message', async (command: WriterCommand) => {
 })
 
 async function serveMetrics(port: MessagePort): Promise<SqliteMetrics> {
-  const { SqliteMetrics } = await import('../sqlite-metrics.ts')
+  const { SqliteMetrics } = await import('./sqlite-metrics.ts')
   const metrics = new SqliteMetrics()
   serveCalls<keyof WriterMethods>(port, { readMetrics: () => metrics.read() })
   return metrics
