@@ -37,7 +37,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/webhooks': ['service', 'contract', 'time'],
   'src/mirror': ['service', 'contract', 'time', 'client', 'src/config'],
-  'src/metrics': ['contract', 'time', 'src/stores', 'src/webhooks', 'src/http'],
+  'src/metrics': ['contract', 'time', 'src/stores', 'src/webhooks'],
   'src/admin': [
     'service',
     'contract',
@@ -99,6 +99,22 @@ t.test('no file imports itself, directly or through others', async (t) => {
   t.same(cycles, [])
 })
 
+t.test('no two folders import each other', async (t) => {
+  const crossings = files.flatMap((importer) =>
+    (imports.get(importer) ?? []).map((imported) => ({
+      edge: `${importer} → ${imported}`,
+      from: roomOf(importer, imported),
+      to: roomOf(imported, importer),
+    })),
+  )
+  const pairs = new Set(crossings.map(({ from, to }) => `${from} → ${to}`))
+  const mutual = crossings.filter(({ from, to }) => from !== to && pairs.has(`${to} → ${from}`))
+  t.same(
+    mutual.map(({ edge }) => edge),
+    [],
+  )
+})
+
 /** The imports of some files that match, each as `importer → imported`. */
 function edges(importers: readonly string[], matches: (imported: string) => boolean): string[] {
   return importers.flatMap((file) => {
@@ -113,6 +129,17 @@ function importsOf(file: string): string[] {
     .preProcessFile(readFileSync(file, 'utf8'))
     .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
     .map(({ fileName }) => join(dirname(file), fileName))
+}
+
+/**
+ * The folder of a file as seen from another: where their paths part, or what they share if the file is directly in it.
+ * Seen from `src/metrics/metrics.ts`, `src/http/server/tls.ts` is in `src/http`, and `src/index.ts` in `src`.
+ */
+function roomOf(file: string, other: string): string {
+  const folders = dirname(file).split('/')
+  const others = dirname(other).split('/')
+  const parting = folders.findIndex((folder, depth) => folder !== others[depth])
+  return parting === -1 ? folders.join('/') : folders.slice(0, parting + 1).join('/')
 }
 
 /** Whether a file is in a folder, at any depth, or is the file itself. */

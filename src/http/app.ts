@@ -18,20 +18,20 @@ import { PlantService } from './operations/plant-service.ts'
 import { resolveOperations } from './operations/routes.ts'
 import { serveRoot } from './page/page.ts'
 import { ProtectedResource } from './protected-resource.ts'
-import { admitRequest } from './request/admission.ts'
+import { admitRequest, RouteTable, routeError } from './request/admission.ts'
 import { authenticateBearers } from './request/authentication.ts'
-import { bodyMethods, checkBodyHead, JSON_TYPES } from './request/body-head.ts'
-import { bodyReader } from './request/body-reader.ts'
+import { bodyMethods, bodyReader, checkBodyHead, JSON_TYPES } from './request/body.ts'
 import { Cors, serveCors } from './request/cors.ts'
-import { requestValidators } from './request/request-validation.ts'
+import {
+  rejectUndefinedParameters,
+  requestValidators,
+  validationError,
+} from './request/parameters.ts'
 import { enforceRestriction } from './request/restriction-gate.ts'
-import { RouteTable, routeError } from './request/route-table.ts'
-import { rejectUndefinedParameters } from './request/undefined-parameters.ts'
 import type { Now } from './responses/byte-budget.ts'
 import { handleErrors } from './responses/error-handler.ts'
 import { logRequests } from './responses/request-log.ts'
-import { limitResponses } from './responses/response.ts'
-import { setCommonHeaders } from './responses/response-headers.ts'
+import { limitResponses, setCommonHeaders } from './responses/response.ts'
 import { StaticFiles } from './responses/static-file.ts'
 import type { Certificate } from './server/certificate.ts'
 import { createServer } from './server/server.ts'
@@ -141,6 +141,7 @@ export async function buildApp({
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.
     scope.setValidatorCompiler(requestValidators())
+    scope.setSchemaErrorFormatter(validationError)
     // The operation and its response: what the contract documents for each, and 304.
     const longReads = new LongReads()
     const service = new PlantService(store, longReads)

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Command } from 'commander'
-import { WEBHOOKS_MAX } from '../../../service/webhook-store.ts'
 import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
@@ -12,7 +11,8 @@ interface Options {
   readonly wait?: true
 }
 
-interface Kind<Item> {
+/** What can be copied: items with unique names. */
+export interface Kind<Item> {
   /** Such as `token`. */
   readonly kind: string
   /** How many a database can have. */
@@ -32,43 +32,10 @@ interface Kind<Item> {
   discard(store: Store, name: string): Promise<boolean>
 }
 
-/** Defines `plant-store token copy`. */
-export function copyTokensCommand(): Command {
-  return copyCommand('copy all tokens from another database; they stay valid', {
-    kind: 'token',
-    max: Number.POSITIVE_INFINITY,
-    list: (store) => store.listTokens(),
-    prepare: async () => {},
-    content: ({ lastUsedAt: _, ...content }) => content,
-    adder: async (store) => (token) => store.addToken(token),
-    discard: async () => false,
-  })
-}
-
-/** Defines `plant-store webhook copy`. Cursors are not copied, because each belongs to the log of its database. */
-export function copyWebhooksCommand(): Command {
-  return copyCommand('copy all webhooks from another database; they get changes from now on', {
-    kind: 'webhook',
-    max: WEBHOOKS_MAX,
-    list: (store) => store.webhooks.list(),
-    async prepare(source, from, { wait }) {
-      const { requireDelivered } = await import('../webhooks/webhook-lag.ts')
-      await requireDelivered(source, from, wait)
-    },
-    content: ({ progress: _, owner: __, ...content }) => content,
-    async adder(store) {
-      const { readLatestCursor } = await import('../../../service/change-feed.ts')
-      const cursor = await readLatestCursor(store)
-      return async ({ progress: { pausedAt }, ...webhook }) =>
-        (await store.webhooks.add({ ...webhook, cursor, pausedAt })) === 'added'
-    },
-    // The source has delivered what a mirror has received since an earlier copy.
-    discard: async (store, name) =>
-      typeof (await store.readRestriction()) === 'object' && store.webhooks.remove(name),
-  }).option('--wait', 'wait until a frozen source has delivered the events of all webhooks')
-}
-
-function copyCommand<Item extends { readonly name: string }>(
+/**
+ * Defines a command that copies all items of a kind from another database. Items that the target already has are skipped.
+ */
+export function copyCommand<Item extends { readonly name: string }>(
   description: string,
   kind: Kind<Item>,
 ): Command {

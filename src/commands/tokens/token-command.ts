@@ -7,7 +7,7 @@ import { duration } from '../../config/setting-values.ts'
 import { argument, createOption, databaseOption, parseName } from '../console/options.ts'
 import { formatMinute, formatTable } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
-import { copyTokensCommand } from '../databases/copy.ts'
+import { copyCommand } from '../databases/copy.ts'
 
 /** Default of `--scope`: least privilege. */
 const LEAST_SCOPES: readonly Scope[] = ['read']
@@ -48,6 +48,19 @@ export function tokenCommand(): Command {
     .action((name: string, { database }: TokenOptions) => revokeToken(database, name))
   command.addCommand(copyTokensCommand())
   return command
+}
+
+/** Defines `plant-store token copy`. */
+function copyTokensCommand(): Command {
+  return copyCommand('copy all tokens from another database; they stay valid', {
+    kind: 'token',
+    max: Number.POSITIVE_INFINITY,
+    list: (store) => store.listTokens(),
+    prepare: async () => {},
+    content: ({ lastUsedAt: _, ...content }) => content,
+    adder: async (store) => (token) => store.addToken(token),
+    discard: async () => false,
+  })
 }
 
 function parseScopes(value: string): Scope[] {

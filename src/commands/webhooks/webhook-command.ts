@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type WebhookEvent, webhookEvents } from '../../../service/webhook-store.ts'
+import { WEBHOOKS_MAX, type WebhookEvent, webhookEvents } from '../../../service/webhook-store.ts'
 import { allowPrivateOption, databaseOption, parseName } from '../console/options.ts'
-import { copyWebhooksCommand } from '../databases/copy.ts'
+import { copyCommand } from '../databases/copy.ts'
 import type { AddOptions, RetryOptions, TestOptions } from './webhook.ts'
 
 /** Defines `plant-store webhook`. */
@@ -48,6 +48,29 @@ export function webhookCommand(): Command {
     .action(async (name: string, options: TestOptions) => (await load()).testWebhook(name, options))
   command.addCommand(copyWebhooksCommand())
   return command
+}
+
+/** Defines `plant-store webhook copy`. Cursors are not copied, because each belongs to the log of its database. */
+function copyWebhooksCommand(): Command {
+  return copyCommand('copy all webhooks from another database; they get changes from now on', {
+    kind: 'webhook',
+    max: WEBHOOKS_MAX,
+    list: (store) => store.webhooks.list(),
+    async prepare(source, from, { wait }) {
+      const { requireDelivered } = await import('./webhook-lag.ts')
+      await requireDelivered(source, from, wait)
+    },
+    content: ({ progress: _, owner: __, ...content }) => content,
+    async adder(store) {
+      const { readLatestCursor } = await import('../../../service/change-feed.ts')
+      const cursor = await readLatestCursor(store)
+      return async ({ progress: { pausedAt }, ...webhook }) =>
+        (await store.webhooks.add({ ...webhook, cursor, pausedAt })) === 'added'
+    },
+    // The source has delivered what a mirror has received since an earlier copy.
+    discard: async (store, name) =>
+      typeof (await store.readRestriction()) === 'object' && store.webhooks.remove(name),
+  }).option('--wait', 'wait until a frozen source has delivered the events of all webhooks')
 }
 
 interface Located {

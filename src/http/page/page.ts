@@ -8,7 +8,7 @@ import type { Config } from '../../config/config.ts'
 import { DOCS_PATH } from '../docs/docs.ts'
 import { preferredType } from '../responses/accept.ts'
 import { ApiError } from '../responses/api-error.ts'
-import { addVary } from '../responses/response-headers.ts'
+import { addVary } from '../responses/response.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
 import { addSettings, type SignInSettings } from './page-settings.ts'
 

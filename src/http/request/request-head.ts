@@ -50,11 +50,6 @@ function parseUrl(target: string): { isHttps: boolean; path: string } | undefine
   return { isHttps: s !== '', path: isPath(rest) ? rest : `/${rest}` }
 }
 
-/** The path of a request as sent, without the query, which may contain secrets. */
-export function getPath({ url }: { readonly url: string }): string {
-  return url.replace(/[?#].*/s, '')
-}
-
 /** Whether a target, after `rewriteUrlTarget`, is a path. */
 export function isPath(target: string): boolean {
   return target.charCodeAt(0) === 0x2f

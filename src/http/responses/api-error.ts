@@ -17,17 +17,16 @@
  *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
  *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
  *    `request/restriction-gate.ts` throws the same if the database is frozen or an incomplete mirror.
- * 4. **Fastify and its plugins.** Schema validation fails with `FST_ERR_VALIDATION`, for which
- *    `request/request-validation.ts` writes the message. Errors of @fastify/bearer-auth become 401 or 429
- *    (`request/authentication.ts`). A URL that Fastify cannot decode reaches no hook, so `rejectBadUrls`
- *    (`request/admission.ts`) authenticates that request before it rejects it.
+ * 4. **Fastify and its plugins.** For what fails schema validation, `request/parameters.ts` writes the error. Errors of
+ *    @fastify/bearer-auth become 401 or 429 (`request/authentication.ts`). A URL that Fastify cannot decode reaches no
+ *    hook, so `rejectBadUrls` (`request/admission.ts`) authenticates that request before it rejects it.
  * 5. **Node's HTTP parser**, which gives up on malformed, oversized and slow requests, usually before Fastify sees them.
  *    Fastify calls `clientErrorHandler` with the bare socket.
  *
- * The first four end in the error handler (`responses/error-handler.ts`), which turns any value into an `ApiError`. Anything it
- * does not recognize is a bug: it is logged with its stack trace, and the client gets `internal-error` with the
- * request id to quote. `sendError` (`responses/response.ts`) then sends `{"error": 40402, "message": "…"}` like any
- * other JSON. The common headers (`responses/response-headers.ts`) are already set.
+ * The first four end in the error handler (`responses/error-handler.ts`), which turns any value into an `ApiError`.
+ * Anything it does not recognize is a bug: it is logged with its stack trace, and the client gets `internal-error` with
+ * the request id to quote. `sendError` (`responses/response.ts`) then sends `{"error": 40402, "message": "…"}` like any
+ * other JSON. The common headers are already set.
  *
  * The fifth has neither a request nor a reply, so `server/socket-errors.ts` writes the same status, headers and body
  * directly to the socket and closes it: after the responses to earlier requests, and never in the middle of one.

@@ -1,11 +1,9 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidJson } from '../../../contract/exact-json.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { getPath } from '../request/request-head.ts'
-import { validationError } from '../request/request-validation.ts'
 import { ApiError, unavailable } from './api-error.ts'
 import { RejectionLog } from './rejection-log.ts'
-import { logOf } from './request-log.ts'
+import { getPath, logOf } from './request-log.ts'
 import { sendError } from './response.ts'
 
 declare module 'fastify' {
@@ -43,9 +41,6 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof StoreUnavailable) {
     request.server.unavailableLog.write(request, error.message)
     return unavailable(error)
-  }
-  if ((error as FastifyError).code === 'FST_ERR_VALIDATION') {
-    return validationError(error as FastifyError)
   }
   const { method } = request
   logOf(request).error({ err: error, method, path: getPath(request) }, 'internal error')

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLogs } from '../../config/setting-values.ts'
-import { getPath } from '../request/request-head.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -56,6 +55,11 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       ? 'response sent'
       : 'client disconnected before the response was sent',
   )
+}
+
+/** The path of a request as sent, without the query, which may contain secrets. */
+export function getPath({ url }: { readonly url: string }): string {
+  return url.replace(/[?#].*/s, '')
 }
 
 /** Creates a logger that adds the request id, and the trace id of a W3C `traceparent`, to each line. */

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import {
   ByteBudget,
@@ -77,4 +78,79 @@ export function reserve({ raw }: FastifyReply, budget: ByteBudget, bytes: number
 
 function identity(json: string): string {
   return json
+}
+
+/** Distinguishes this process's requests from those of other processes and earlier runs. */
+const PROCESS_ID = randomBytes(8).toString('base64url')
+
+let requestCount = 0
+
+/** A globally unique request id. */
+export function newRequestId(): string {
+  requestCount++
+  return `${PROCESS_ID}-${requestCount.toString(36)}`
+}
+
+/** Headers of every response. Cacheable responses override `Cache-Control`. */
+export function commonHeaders(requestId: string) {
+  return {
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  }
+}
+
+/** An `onRequest` hook, which must be the first, because any other can send a response. */
+export function setCommonHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: () => void,
+): void {
+  addCommonHeaders(request, reply)
+  next()
+}
+
+/** Adds a request header to `Vary` (RFC 9110 §12.5.5). */
+export function addVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader('vary')
+  reply.header('vary', before === undefined ? name : `${before}, ${name}`)
+}
+
+/** Adds the common headers to a response. Call it for a request that reaches no hook. */
+export function addCommonHeaders({ id }: FastifyRequest, reply: FastifyReply): void {
+  reply.headers(commonHeaders(id))
+}
+
+/**
+ * An entity tag in a conditional request (RFC 9110 §13). The contract has already ensured that such headers are
+ * well-formed.
+ */
+const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
+
+/** The strong entity tag for a version. The version must not contain a double quote. */
+export function entityTag(version: string): string {
+  return `"${version}"`
+}
+
+/**
+ * The versions that `If-Match` lists; undefined if it allows any. Weak tags are omitted, because the comparison is
+ * strong (RFC 9110 §13.1.1).
+ */
+export function expectedVersions(ifMatch: string | undefined): readonly string[] | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined
+  return parseTags(ifMatch)
+    .filter((tag) => !tag.startsWith('W/'))
+    .map((tag) => tag.slice(1, -1))
+}
+
+/** Whether `If-None-Match` lists the version, compared weakly (RFC 9110 §13.1.2). */
+export function isKnown(version: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch === '*') return true
+  const tags = parseTags(ifNoneMatch).map((tag) => tag.replace(/^W\//, ''))
+  return tags.includes(entityTag(version))
+}
+
+function parseTags(header: string): string[] {
+  return Array.from(header.matchAll(ENTITY_TAG), ([tag]) => tag)
 }

@@ -5,9 +5,7 @@ import zlib from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { preferredCoding } from './accept.ts'
 import { ByteBudget, type Now } from './byte-budget.ts'
-import { entityTag, isKnown } from './conditional.ts'
-import { reserve } from './response.ts'
-import { addVary } from './response-headers.ts'
+import { addVary, entityTag, isKnown, reserve } from './response.ts'
 
 /** Revalidated before each use, so that a page matches the running service. */
 const REVALIDATED = 'no-cache'

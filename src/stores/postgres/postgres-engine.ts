@@ -22,7 +22,7 @@ export const postgres: Engine = {
   },
 
   async requireStandbys({ database, lockTimeout }, required) {
-    const { changeRequiredStandbys } = await import('./durability/required-standbys.ts')
+    const { changeRequiredStandbys } = await import('./postgres-database.ts')
     await changeRequiredStandbys({ url: database, timeout: lockTimeout }, required)
   },
 

@@ -35,7 +35,6 @@ import { CommitSignal } from './feed/commit-signal.ts'
 import { openDatabase, openSnapshot, refuseMemory, type SqliteOptions } from './file/database.ts'
 import { type FileIdentity, OpenFile } from './file/file-identity.ts'
 import { exportPlants, Reader } from './reads/reader.ts'
-import { webhookStore } from './sqlite-webhooks.ts'
 import type { SqliteMetrics } from './writer/sqlite-metrics.ts'
 import {
   measureCall,
@@ -286,5 +285,20 @@ export class SqliteStore implements Store {
       // After a failure too, because a change that throws may have been applied.
       this.#commits.add()
     }
+  }
+}
+
+/** The webhooks in the file. */
+function webhookStore(reader: Reader, write: SubmitWrite): WebhookStore {
+  return {
+    list: async () => reader.listWebhooks(),
+    add: (webhook) => write({ type: 'addWebhook', webhook }),
+    remove: (name, owner) => write({ type: 'removeWebhook', name, owner }),
+    rotateSecret: (name, secret, previousUntil) =>
+      write({ type: 'rotateWebhookSecret', name, secret, previousUntil }),
+    resume: (name, fromOldest) => write({ type: 'resumeWebhook', name, fromOldest }),
+    lease: (owner) => write({ type: 'leaseWebhooks', owner }),
+    release: (owner) => write({ type: 'releaseWebhooks', owner }),
+    saveProgress: (owner, saved) => write({ type: 'saveWebhookProgress', owner, saved }),
   }
 }

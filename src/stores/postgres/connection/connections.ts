@@ -1,7 +1,6 @@
 import { InFlight } from '../../shared/in-flight.ts'
-import type { ConnectionFigures } from '../postgres-metrics.ts'
 import { Deadline } from './deadline.ts'
-import { Hosts } from './hosts.ts'
+import { type ConnectionFigures, Hosts } from './hosts.ts'
 import { type Run, Session } from './session.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 

@@ -1,7 +1,7 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { IN_MEMORY } from '../../shared/engine.ts'
 import { DROP_TRIGGERS, hasLog } from '../feed/change-triggers.ts'
-import { prepareRestrictionRead, RAISE_BARRIER } from '../writer/restriction-changes.ts'
+import { prepareRestrictionRead, RAISE_BARRIER } from './restriction-barrier.ts'
 import { migrate, readSchemaVersion } from './sqlite-schema.ts'
 
 /** A table, an index, a trigger or a view that a statement created. */

@@ -11,41 +11,17 @@ import {
   beginsCopy,
   isSameRestriction,
   RESTRICTION_COLUMNS,
-  type RestrictionRow,
   restrictionValues,
-  toRestriction,
 } from '../../shared/restriction-row.ts'
 import { RENEW_LOG } from '../feed/change-triggers.ts'
+import {
+  prepareRestrictionRead,
+  RAISE_BARRIER,
+  REMOVE_BARRIER,
+} from '../file/restriction-barrier.ts'
 
 /** Thrown to roll a step back, because its effect was not the required one. */
 class Diverged extends Error {}
-
-/**
- * Refuse changes by any process. They exist only while the database is restricted. A step deletes the restriction before
- * it changes plants.
- */
-const BARRIER = ['INSERT', 'UPDATE', 'DELETE'].map((event) => ({
-  name: `refuse_${event.toLowerCase()}`,
-  definition: `
-    BEFORE ${event} ON plants WHEN EXISTS (SELECT 1 FROM plant_restriction) BEGIN
-      SELECT RAISE(ABORT, 'changes to plants are restricted');
-    END`,
-}))
-
-/** Begins to refuse changes. */
-export const RAISE_BARRIER = BARRIER.map(
-  ({ name, definition }) => `CREATE TRIGGER ${name} ${definition.trim()};`,
-).join('\n')
-
-const REMOVE_BARRIER = BARRIER.map(({ name }) => `DROP TRIGGER ${name};`).join('\n')
-
-/** Returns a function that reads the restriction. */
-export function prepareRestrictionRead(db: Database): () => Restriction | undefined {
-  const find = db.prepare<[], RestrictionRow>(
-    `SELECT ${RESTRICTION_COLUMNS.join()} FROM plant_restriction WHERE is_only = 1`,
-  )
-  return () => toRestriction(find.get())
-}
 
 /**
  * Returns a function that turns the error of a refused change into StoreUnavailable, while its transaction is open. It
