@@ -23,7 +23,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['service', 'contract', 'src/system'],
   'src/oidc': ['service', 'contract', 'time', 'src/config', 'src/system'],
   'src/threads': ['service', 'time'],
-  'src/stores': ['service', 'contract', 'time', 'src/threads', 'src/system'],
+  'src/stores': [
+    'service',
+    'contract',
+    'time',
+    'src/threads',
+    'src/system',
+    'src/config/restricted-error.ts',
+  ],
   'src/transfer': ['formats', 'service', 'contract', 'time', 'src/config', 'src/system'],
   'src/log': ['src/config'],
   'src/http': [
@@ -97,6 +104,19 @@ t.test('no file imports itself, directly or through others', async (t) => {
   }
   for (const file of files) visit(file, [])
   t.same(cycles, [])
+})
+
+t.test('the domain speaks of neither HTTP nor the command line', async (t) => {
+  const terms = /\bHTTP\b|\bheader|query parameter|plant-store \w|\B--\w|\bPLANT_STORE/i
+  const spoken = files
+    .filter((file) => isIn('service', file))
+    .flatMap((file) => {
+      const lines = readFileSync(file, 'utf8').split('\n')
+      return lines
+        .filter((line) => terms.test(line.replace(/^import .*/, '')))
+        .map((line) => `${file}: ${line}`)
+    })
+  t.same(spoken, [])
 })
 
 t.test('no two folders import each other', async (t) => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { checkReadable } from '../../service/restriction.ts'
+import { TOKEN_VARIABLE } from '../config/config.ts'
 import { type AppOptions, buildApp } from '../http/app.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
 import { connectionsPerThread } from '../http/server/connection-limit.ts'
@@ -58,7 +59,9 @@ export async function prepareHttpServer({
   const { adminPort, maxConnections, shutdownTimeout } = config
   const certificate = await loadCertificate(config, ticketSecret)
   const issuer = await openIssuer(config, readKeys, log)
-  const tokens = new AccessTokens(store, { fixedToken: config.token, issuer })
+  const { token } = config
+  const fixedToken = token === undefined ? undefined : { name: TOKEN_VARIABLE, token }
+  const tokens = new AccessTokens(store, { fixedToken, issuer })
   const requestMetrics = adminPort === undefined ? undefined : await createMetrics(thread)
   const app = await buildApp({
     requestMetrics,

@@ -15,7 +15,9 @@ function starter(t: Test) {
     const sameThread = database !== ':memory:'
     const store = await openStore({ database, lockTimeout: 5000, sameThread })
     closing.push(() => store.close())
-    const tokens = new AccessTokens(store, { fixedToken: token })
+    const tokens = new AccessTokens(store, {
+      fixedToken: token === undefined ? undefined : { name: 'fixed', token },
+    })
     const config = { ...defaultConfig(), database, ...(token !== undefined && { token }) }
     return { provide: () => ensureFirstToken(config, tokens), tokens, store }
   }

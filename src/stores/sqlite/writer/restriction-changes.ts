@@ -5,8 +5,8 @@ import {
   type Restriction,
   type RestrictionResult,
   type RestrictionStep,
-  restrictedError,
 } from '../../../../service/restriction.ts'
+import { restrictedError } from '../../../config/restricted-error.ts'
 import {
   beginsCopy,
   isSameRestriction,
