@@ -28,8 +28,10 @@ COPY package.json openapi.yaml ./
 COPY bin bin
 COPY client client
 COPY contract contract
+COPY formats formats
 COPY service service
 COPY src src
+COPY time time
 RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store && install -d -m 700 -o 1000 -g 1000 /data
 # As numbers, because Kubernetes cannot verify that a name is not root's. node:26-slim calls this user `node`.
 USER 1000:1000

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { isRejected } from './access/rejection.ts'
 import {
   canResume,
   forgetSession,
@@ -12,9 +11,10 @@ import type { SignIn } from './access/sign-in.ts'
 import { Welcome } from './access/welcome.tsx'
 import { forgetStash, stashDrafts, unstashDrafts } from './drafts/draft-storage.ts'
 import { Drafts } from './drafts/drafts.ts'
-import { explain } from './error-text.ts'
+import { explain } from './errors/error-text.ts'
+import { isRejected } from './errors/rejection.ts'
+import { useModel } from './model/use-model.ts'
 import { Plants } from './plants/plants.tsx'
-import { useModel } from './use-model.ts'
 import './access/access.css'
 
 const TOKEN_REJECTED =

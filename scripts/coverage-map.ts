@@ -4,7 +4,7 @@ import { globSync } from 'node:fs'
 const IN_BROWSERS = ['page/list/surroundings.ts', 'page/**/use-*.ts']
 
 const SOURCES = globSync(
-  ['bin/compile-cache.js', '{contract,service,formats,src,client,page}/**/*.ts'],
+  ['bin/compile-cache.js', '{contract,service,formats,time,src,client,page}/**/*.ts'],
   {
     exclude: ['**/*.d.ts', ...IN_BROWSERS],
   },

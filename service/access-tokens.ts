@@ -12,7 +12,7 @@ export interface TokenRequest {
 
 export interface TokenOptions {
   /** A token with all scopes that is valid in addition to those in the store. */
-  readonly fixedToken?: string | undefined
+  readonly fixedToken?: { readonly name: string; readonly token: string } | undefined
   /** Issues tokens in addition to those in the store. */
   readonly issuer?: TokenIssuer | undefined
   /** Returns the current time, in milliseconds since 1970. */
@@ -48,7 +48,7 @@ interface Verification {
  */
 export class AccessTokens {
   readonly #store: TokenStore
-  readonly #fixedDigest: Uint8Array | undefined
+  readonly #fixed: { readonly digest: Uint8Array; readonly grant: Grant } | undefined
   readonly #issuer: TokenIssuer | undefined
   readonly #now: () => number
   /**
@@ -61,7 +61,10 @@ export class AccessTokens {
 
   constructor(store: TokenStore, { fixedToken, issuer, now = Date.now }: TokenOptions = {}) {
     this.#store = store
-    this.#fixedDigest = fixedToken === undefined ? undefined : hashToken(fixedToken)
+    this.#fixed = fixedToken && {
+      digest: hashToken(fixedToken.token),
+      grant: { name: fixedToken.name, scopes },
+    }
     this.#issuer = issuer
     this.#now = now
   }
@@ -111,9 +114,9 @@ export class AccessTokens {
   }
 
   async #findGrant(token: string, digest: Buffer, key: bigint): Promise<Grant | undefined> {
-    if (this.#fixedDigest !== undefined && timingSafeEqual(this.#fixedDigest, digest)) {
+    if (this.#fixed !== undefined && timingSafeEqual(this.#fixed.digest, digest)) {
       if (!this.#uses.has(key)) this.#remember(key, NEVER)
-      return { name: 'PLANT_STORE_TOKEN', scopes }
+      return this.#fixed.grant
     }
     if (this.#issuer !== undefined && token.includes('.')) {
       const grant = await this.#issuer.verify(token, digest)

@@ -33,7 +33,7 @@ export class LongReads {
    * Performs a read that may turn out to be long.
    *
    * @param read waits for its parameter before it reads more than SHORT_READ. See AcquireSlot.
-   * @throws StoreUnavailable if too many long reads wait, or if the client disconnects while this one waits
+   * @throws StoreUnavailable if too many long reads wait, or if the client gives up while this one waits
    */
   async perform<Result>(
     client: Client,

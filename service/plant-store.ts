@@ -217,7 +217,7 @@ export class StoreUnavailable extends Error {
   readonly reason: 'busy' | 'failing' | 'restricted'
   /** For the operator's log, never for clients. */
   readonly detail: string
-  /** What clients can be told in addition to the reason. Anyone can read it at `/health/ready`. */
+  /** What clients can be told in addition to the reason, even those without a token. */
   readonly notice: string | undefined
 
   constructor(reason: StoreUnavailable['reason'], detail: string, notice?: string) {

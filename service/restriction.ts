@@ -3,7 +3,7 @@ import { type NewPlant, type PlantStore, StoreUnavailable } from './plant-store.
 /**
  * Why requests cannot use the plants of a database as usual:
  * - `frozen`: the operator has stopped changes, to move the plants to another database;
- * - a mirror: the plants are those of another service, and only `plant-store mirror` changes them.
+ * - a mirror: the plants are those of another service, and only the process that follows it changes them.
  *
  * Tokens and webhooks can be changed. A mirror delivers to no webhook.
  */
@@ -45,8 +45,8 @@ export interface RestrictionStep {
 /**
  * The result of a step. Unless it is `done`, nothing has changed:
  * - `unexpected`: the restriction was not the expected one;
- * - `not-new`: a database that was restricted before cannot become a mirror. Otherwise, a `plant-store mirror` that is
- *   started again automatically would make a promoted database without plants a mirror again;
+ * - `not-new`: a database that was restricted before cannot become a mirror. Otherwise, a mirroring process that is
+ *   restarted automatically would make a promoted database without plants a mirror again;
  * - `not-empty`: a database with plants cannot become a mirror;
  * - `diverged`: the effect was not the required one.
  */
@@ -82,23 +82,11 @@ export function beginsMirror({ expected, next }: RestrictionStep): boolean {
   return expected === undefined && typeof next === 'object'
 }
 
-const FROZEN = 'changes are frozen while the plants move to another database'
-
 /** Tells clients why they cannot change plants: a sentence without a capital and a full stop, like error messages. */
 export function readOnlyReason(restriction: 'frozen' | Pick<Mirror, 'source'>): string {
-  if (restriction === 'frozen') return FROZEN
-  return `this service is a read-only mirror: send changes to ${restriction.source}`
-}
-
-/** The error for a change that the database refuses. */
-export function restrictedError(restriction: 'frozen' | Pick<Mirror, 'source'>): StoreUnavailable {
-  const [notice, command] =
-    restriction === 'frozen'
-      ? [FROZEN, 'unfreeze']
-      : [`it mirrors ${restriction.source}`, 'promote']
-  // Ends with the command, so that an option can be appended.
-  const detail = `${notice}; to end this, run plant-store ${command}`
-  return new StoreUnavailable('restricted', detail, notice)
+  return restriction === 'frozen'
+    ? 'changes are frozen while the plants move to another database'
+    : `this service is a read-only mirror: send changes to ${restriction.source}`
 }
 
 /** @throws StoreUnavailable if the plants cannot be read, because the database is an incomplete mirror */

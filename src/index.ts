@@ -1,5 +1,5 @@
 import { assertSupportedNode } from '#node-version'
-import type { PlantStoreOptions, RunningPlantStore } from './embedded.ts'
+import type { PlantStoreOptions, RunningPlantStore } from './start/embedded.ts'
 
 export type { PlantStoreOptions, RunningPlantStore }
 
@@ -18,6 +18,6 @@ assertSupportedNode()
  */
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
   const { stack = '' } = new Error()
-  const { startEmbedded } = await import('./embedded.ts')
+  const { startEmbedded } = await import('./start/embedded.ts')
   return startEmbedded(options, stack.split('\n').slice(2).join('\n'))
 }

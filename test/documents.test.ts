@@ -3,7 +3,7 @@ import { dirname, join, matchesGlob } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
-import { settingOptions } from '../src/commands/options.ts'
+import { settingOptions } from '../src/commands/console/options.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT })

@@ -4,13 +4,11 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 
-/** Files without imports of ours, which any folder in src can import. */
-const LEAVES = ['file-modes', 'loopback', 'shared-result', 'within'].map((name) => `src/${name}.ts`)
-
 /** What the files of a folder can import in addition to each other: folders, or single files. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   contract: [],
-  service: ['contract'],
+  time: [],
+  service: ['contract', 'time'],
   client: [
     'contract/api.gen.ts',
     'contract/error-codes.gen.ts',
@@ -21,38 +19,49 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   formats: ['contract/api.gen.ts', 'contract/int64.ts'],
   // Runs in browsers.
   page: ['client', 'formats', 'contract/int64.ts', 'src/http/page/page-settings.ts'],
-  'src/config': ['service', 'contract', ...LEAVES],
-  'src/oidc': ['service', 'contract', 'src/config', ...LEAVES],
-  'src/threads': ['service', ...LEAVES],
-  'src/stores': ['service', 'contract', 'src/threads', ...LEAVES],
-  'src/transfer': ['formats', 'service', 'contract', 'src/config', ...LEAVES],
+  'src/system': [],
+  'src/config': ['service', 'contract', 'src/system'],
+  'src/oidc': ['service', 'contract', 'time', 'src/config', 'src/system'],
+  'src/threads': ['service', 'time'],
+  'src/stores': [
+    'service',
+    'contract',
+    'time',
+    'src/threads',
+    'src/system',
+    'src/config/restricted-error.ts',
+  ],
+  'src/transfer': ['formats', 'service', 'contract', 'time', 'src/config', 'src/system'],
+  'src/log': ['src/config'],
   'src/http': [
     'service',
     'contract',
+    'time',
     'src/config',
-    'src/log.ts',
+    'src/system',
+    'src/log',
     'src/metrics/request-metrics.ts',
-    ...LEAVES,
   ],
-  'src/webhooks': ['service', 'contract'],
-  'src/mirror': ['service', 'contract', 'client', 'src/config'],
-  'src/metrics': [
+  'src/webhooks': ['service', 'contract', 'time'],
+  'src/mirror': ['service', 'contract', 'time', 'client', 'src/config'],
+  'src/metrics': ['contract', 'time', 'src/stores', 'src/webhooks'],
+  'src/admin': [
     'service',
     'contract',
+    'time',
     'src/config',
+    'src/system',
     'src/http',
-    'src/stores',
-    'src/webhooks',
-    ...LEAVES,
+    'src/metrics',
   ],
-  src: ['service', 'contract', 'client', 'formats'],
+  src: ['service', 'contract', 'time', 'client', 'formats'],
   tools: [],
-  bench: ['src', 'contract', 'service', 'client', 'tools'],
-  scripts: ['src', 'contract', 'service', 'client', 'tools'],
+  bench: ['src', 'contract', 'time', 'service', 'client', 'tools'],
+  scripts: ['src', 'contract', 'time', 'service', 'client', 'tools'],
 }
 
 const files = globSync(
-  '{contract,service,client,formats,page,src,tools,bench,scripts}/**/*.{ts,tsx}',
+  '{contract,time,service,client,formats,page,src,tools,bench,scripts}/**/*.{ts,tsx}',
 ).sort()
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
@@ -69,7 +78,7 @@ for (const [folder, others] of Object.entries(ALLOWED)) {
 }
 
 for (const { what, imported, folder } of [
-  { what: 'engines are', imported: /^src\/stores\/\w+\//, folder: 'src/stores' },
+  { what: 'engines are', imported: /^src\/stores\/(?!shared)\w+\//, folder: 'src/stores' },
   { what: 'the client is', imported: /^client\//, folder: 'src/mirror' },
 ]) {
   t.test(`in src, ${what} imported in ${folder} only`, async (t) => {
@@ -97,6 +106,35 @@ t.test('no file imports itself, directly or through others', async (t) => {
   t.same(cycles, [])
 })
 
+t.test('the domain speaks of neither HTTP nor the command line', async (t) => {
+  const terms = /\bHTTP\b|\bheader|query parameter|plant-store \w|\B--\w|\bPLANT_STORE/i
+  const spoken = files
+    .filter((file) => isIn('service', file))
+    .flatMap((file) => {
+      const lines = readFileSync(file, 'utf8').split('\n')
+      return lines
+        .filter((line) => terms.test(line.replace(/^import .*/, '')))
+        .map((line) => `${file}: ${line}`)
+    })
+  t.same(spoken, [])
+})
+
+t.test('no two folders import each other', async (t) => {
+  const crossings = files.flatMap((importer) =>
+    (imports.get(importer) ?? []).map((imported) => ({
+      edge: `${importer} → ${imported}`,
+      from: roomOf(importer, imported),
+      to: roomOf(imported, importer),
+    })),
+  )
+  const pairs = new Set(crossings.map(({ from, to }) => `${from} → ${to}`))
+  const mutual = crossings.filter(({ from, to }) => from !== to && pairs.has(`${to} → ${from}`))
+  t.same(
+    mutual.map(({ edge }) => edge),
+    [],
+  )
+})
+
 /** The imports of some files that match, each as `importer → imported`. */
 function edges(importers: readonly string[], matches: (imported: string) => boolean): string[] {
   return importers.flatMap((file) => {
@@ -111,6 +149,17 @@ function importsOf(file: string): string[] {
     .preProcessFile(readFileSync(file, 'utf8'))
     .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
     .map(({ fileName }) => join(dirname(file), fileName))
+}
+
+/**
+ * The folder of a file as seen from another: where their paths part, or what they share if the file is directly in it.
+ * Seen from `src/metrics/metrics.ts`, `src/http/server/tls.ts` is in `src/http`, and `src/index.ts` in `src`.
+ */
+function roomOf(file: string, other: string): string {
+  const folders = dirname(file).split('/')
+  const others = dirname(other).split('/')
+  const parting = folders.findIndex((folder, depth) => folder !== others[depth])
+  return parting === -1 ? folders.join('/') : folders.slice(0, parting + 1).join('/')
 }
 
 /** Whether a file is in a folder, at any depth, or is the file itself. */

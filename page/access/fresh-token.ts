@@ -1,5 +1,5 @@
 import type { TokenEndpointResponse } from 'oauth4webapi'
-import { SignInError } from './sign-in-error.ts'
+import { SignInError } from '../errors/sign-in-error.ts'
 
 /** How long before its expiry a token is replaced, unless its lifetime is shorter than twice that. */
 const MARGIN_MS = 60_000

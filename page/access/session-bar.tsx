@@ -1,4 +1,4 @@
-import { cut } from '../display-text.ts'
+import { cut } from '../text/display-text.ts'
 import type { Session } from './session.ts'
 
 const NAME_LENGTH = 40

@@ -1,8 +1,8 @@
 import { createClient, type PlantStoreClient } from '../../client/client.ts'
-import { pageUrl } from '../page-url.ts'
-import { isRejected } from './rejection.ts'
+import { isRejected } from '../errors/rejection.ts'
+import { SignInError } from '../errors/sign-in-error.ts'
+import { pageUrl } from './page-url.ts'
 import { isResponse, type Person, type SignIn } from './sign-in.ts'
-import { SignInError } from './sign-in-error.ts'
 
 /** A person or a token that the service has accepted. */
 export interface Session {

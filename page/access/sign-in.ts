@@ -21,9 +21,9 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi'
 import type { SignInSettings } from '../../src/http/page/page-settings.ts'
-import { pageUrl } from '../page-url.ts'
+import { SignInError } from '../errors/sign-in-error.ts'
 import { FreshToken } from './fresh-token.ts'
-import { SignInError } from './sign-in-error.ts'
+import { pageUrl } from './page-url.ts'
 
 /** Of each request to the issuer. */
 const TIMEOUT_MS = 10_000

@@ -1,6 +1,6 @@
 import type { Plant } from '../../client/client.ts'
-import { cutAtDifference } from '../display-text.ts'
-import { PlantText, Tag } from '../plant-text.tsx'
+import { cutAtDifference } from '../text/display-text.ts'
+import { PlantText, Tag } from '../text/plant-text.tsx'
 import { contentOf, type Draft, type Drafts, type Sender } from './drafts.ts'
 
 /** Enough to see what differs. */

@@ -1,5 +1,5 @@
 import type { Session } from '../access/session.ts'
-import { labelOf } from '../display-text.ts'
+import { labelOf } from '../text/display-text.ts'
 import { Conflict } from './conflict.tsx'
 import type { Draft, Drafts, Sender } from './drafts.ts'
 

@@ -1,10 +1,10 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { isRejected } from '../access/rejection.ts'
-import { explain, isTransient } from '../error-text.ts'
+import { explain, isTransient } from '../errors/error-text.ts'
+import { isRejected } from '../errors/rejection.ts'
 import { parseId } from '../list/plant-id.ts'
 import { isSame, type PlantState } from '../list/plant-list.ts'
-import { Model } from '../model.ts'
+import { Model } from '../model/model.ts'
 import { deliver } from './delivery.ts'
 
 /**

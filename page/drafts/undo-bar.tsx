@@ -1,5 +1,5 @@
 import type { StoredPlant } from '../../client/client.ts'
-import { labelOf } from '../display-text.ts'
+import { labelOf } from '../text/display-text.ts'
 
 /** Offers to add the latest deleted plant again, then the one before. */
 export function UndoBar({

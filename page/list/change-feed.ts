@@ -1,5 +1,5 @@
 import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { Model } from '../model.ts'
+import { Model } from '../model/model.ts'
 
 export type FeedState = 'connecting' | 'live' | 'lost'
 

@@ -1,5 +1,5 @@
 import type { Page, PlantStoreClient } from '../../client/client.ts'
-import { Model } from '../model.ts'
+import { Model } from '../model/model.ts'
 import {
   type Effect,
   PAGE_SIZE,

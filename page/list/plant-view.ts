@@ -1,6 +1,6 @@
 import type { Change, PlantStoreClient } from '../../client/client.ts'
-import { isTransient } from '../error-text.ts'
-import { Model } from '../model.ts'
+import { isTransient } from '../errors/error-text.ts'
+import { Model } from '../model/model.ts'
 import { ChangeFeed, type Surroundings } from './change-feed.ts'
 import { matches, type Selection } from './filter.ts'
 import { ListLoader } from './list-loader.ts'

@@ -1,4 +1,4 @@
-import { SignInError } from '../access/sign-in-error.ts'
+import { SignInError } from '../errors/sign-in-error.ts'
 import type { FeedState } from '../list/change-feed.ts'
 
 const MESSAGES = {

@@ -1,7 +1,7 @@
-import { explain } from '../error-text.ts'
+import { explain } from '../errors/error-text.ts'
 import type { Selection } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
-import { formatCount, formatNumber } from '../numbers.ts'
+import { formatCount, formatNumber } from '../text/numbers.ts'
 import { FeedStatus } from './feed-status.tsx'
 
 /** Says how many plants there are, where the list begins, and whether it is up to date. */

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
-import { cut } from '../display-text.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
-import { formatNumber } from '../numbers.ts'
-import { Tag } from '../plant-text.tsx'
+import { cut } from '../text/display-text.ts'
+import { formatNumber } from '../text/numbers.ts'
+import { Tag } from '../text/plant-text.tsx'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000

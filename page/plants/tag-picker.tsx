@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { cut } from '../display-text.ts'
-import type { Tags } from './use-tags.ts'
+import type { Tags } from '../list/use-tags.ts'
+import { cut } from '../text/display-text.ts'
 
 /** How many tags are offered at once. Typing selects others. */
 const OFFERED_MAX = 100

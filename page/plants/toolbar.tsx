@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from '../icon.tsx'
 import type { Filter, Selection } from '../list/filter.ts'
 import { parseId } from '../list/plant-id.ts'
+import type { Tags } from '../list/use-tags.ts'
+import { Icon } from '../text/icon.tsx'
 import { TagPicker } from './tag-picker.tsx'
-import type { Tags } from './use-tags.ts'
 
 /** How long a person pauses between two words, in milliseconds. */
 const TYPING_MS = 250

@@ -1,8 +1,8 @@
 import type { StoredPlant } from '../../client/client.ts'
-import { labelOf, ROW_LENGTH } from '../display-text.ts'
-import { Icon } from '../icon.tsx'
 import type { Mark } from '../list/plant-view.ts'
-import { PlantText, Tag } from '../plant-text.tsx'
+import { labelOf, ROW_LENGTH } from '../text/display-text.ts'
+import { Icon } from '../text/icon.tsx'
+import { PlantText, Tag } from '../text/plant-text.tsx'
 
 const MARK_TEXT = {
   new: 'new',

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
-import { explain } from '../error-text.ts'
+import { explain } from '../errors/error-text.ts'
 import type { Mapping } from './file/columns.ts'
 import { FileProblem } from './file/file-kind.ts'
 import { type ImportFile, openFile } from './file/import-file.ts'

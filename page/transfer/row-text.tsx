@@ -1,5 +1,5 @@
-import { ROW_LENGTH } from '../display-text.ts'
-import { PlantText, Tag } from '../plant-text.tsx'
+import { ROW_LENGTH } from '../text/display-text.ts'
+import { PlantText, Tag } from '../text/plant-text.tsx'
 import type { PlantFields } from './refused-rows.ts'
 
 /** An id or a name, which a row can lack. */

@@ -1,7 +1,7 @@
 import { ContractError } from '../../contract/contract.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { ConfigError } from '../config/config.ts'
-import { StoreError } from '../stores/store-error.ts'
+import { StoreError } from '../stores/shared/store-error.ts'
 import { ThreadFailure } from '../threads/thread-module.ts'
 import { Interrupted } from '../transfer/source.ts'
 import { escapeControlCharacters } from '../transfer/unknown-fields.ts'

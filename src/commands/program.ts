@@ -5,15 +5,15 @@ import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand, restoreCommand } from './backup/backup-command.ts'
-import { checkCommand } from './check-command.ts'
+import { databaseOption, settingOptions, settingsHelp, sourceArgument } from './console/options.ts'
+import { checkCommand } from './databases/check-command.ts'
+import { requireStandbysCommand } from './databases/require-standbys-command.ts'
 import { compareCommand } from './mirror/compare-command.ts'
 import { mirrorCommand } from './mirror/mirror-command.ts'
 import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
-import { databaseOption, settingOptions, settingsHelp, sourceArgument } from './options.ts'
-import { requireStandbysCommand } from './require-standbys-command.ts'
-import { tokenCommand } from './token-command.ts'
+import { tokenCommand } from './tokens/token-command.ts'
 import { exportCommand, importCommand } from './transfer/transfer-commands.ts'
-import { webhookCommand } from './webhook-command.ts'
+import { webhookCommand } from './webhooks/webhook-command.ts'
 
 /** Defines the command line: `serve`, the default, and the commands, each of which has its own file. */
 export function program(): Command {
@@ -34,7 +34,7 @@ export function program(): Command {
     .action(async (options: Config) => {
       const config = { ...options, ...tokenFromEnvironment(process.env) }
       // Imported late, because the other commands start in half the time without the server.
-      const { serve } = await import('./serve.ts')
+      const { serve } = await import('./serve/serve.ts')
       await serve(config)
     })
   for (const option of settingOptions) serving.addOption(option)

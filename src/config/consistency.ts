@@ -1,5 +1,5 @@
 /** Settings that are valid on their own, but not together. */
-import { toHosts } from '../loopback.ts'
+import { toHosts } from '../system/loopback.ts'
 import { type Config, ConfigError } from './config.ts'
 
 /** Listening on one of these takes the port on every address. */

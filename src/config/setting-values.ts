@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import ms, { type StringValue } from 'ms'
 import type { NewPlant } from '../../service/plant-store.ts'
-import { isLoopback } from '../loopback.ts'
+import { isLoopback } from '../system/loopback.ts'
 
 /** Which requests are logged; `changes` are those that can modify data. */
 const requestLogs = ['off', 'changes', 'all'] as const

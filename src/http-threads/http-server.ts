@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { checkReadable } from '../../service/restriction.ts'
-import { type AppOptions, buildApp } from '../app.ts'
+import { TOKEN_VARIABLE } from '../config/config.ts'
+import { type AppOptions, buildApp } from '../http/app.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
 import { connectionsPerThread } from '../http/server/connection-limit.ts'
 import { type Endpoint, type Listening, prepareToListen } from '../http/server/listener.ts'
@@ -9,8 +10,8 @@ import { gracefulShutdown } from '../http/server/shutdown.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { openIssuer } from '../oidc/issuer.ts'
 import { issuerKeys, type ReadKeys } from '../oidc/issuer-keys.ts'
-import type { ThreadStore } from '../stores/store.ts'
-import type { Metrics } from '../stores/store-metrics.ts'
+import type { ThreadStore } from '../stores/shared/store.ts'
+import type { Metrics } from '../stores/shared/store-metrics.ts'
 import { listenOnAll } from './port-reservation.ts'
 
 /** A running application: in the main thread, or one in each HTTP thread. */
@@ -58,7 +59,9 @@ export async function prepareHttpServer({
   const { adminPort, maxConnections, shutdownTimeout } = config
   const certificate = await loadCertificate(config, ticketSecret)
   const issuer = await openIssuer(config, readKeys, log)
-  const tokens = new AccessTokens(store, { fixedToken: config.token, issuer })
+  const { token } = config
+  const fixedToken = token === undefined ? undefined : { name: TOKEN_VARIABLE, token }
+  const tokens = new AccessTokens(store, { fixedToken, issuer })
   const requestMetrics = adminPort === undefined ? undefined : await createMetrics(thread)
   const app = await buildApp({
     requestMetrics,

@@ -1,10 +1,10 @@
 /** Runs the application in a thread of its own, as the main thread tells it to. */
 import { checkReadable } from '../../service/restriction.ts'
 import { storeOptions } from '../config/config.ts'
-import { serviceBusy } from '../http/api-error.ts'
-import { createLog } from '../log.ts'
+import { serviceBusy } from '../http/responses/api-error.ts'
+import { createLog } from '../log/log.ts'
 import { joinStore } from '../stores/engines.ts'
-import type { ThreadStore } from '../stores/store.ts'
+import type { ThreadStore } from '../stores/shared/store.ts'
 import { RemoteCalls, serveCalls } from '../threads/remote-calls.ts'
 import { type HttpServer, prepareHttpServer } from './http-server.ts'
 import { httpThread, type MainMethods, type ThreadData, type ThreadMethods } from './thread-data.ts'

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
 import { locateDatabase } from '../stores/engines.ts'
-import type { Store, StoreLink } from '../stores/store.ts'
+import type { Store, StoreLink } from '../stores/shared/store.ts'
 import { canSharePort } from './port-reservation.ts'
 
 /** More processors than this are left to the writer, the system and other programs. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { shareResult } from '../shared-result.ts'
-import { sendJson } from './operations/response.ts'
+import { shareResult } from '../../time/shared-result.ts'
+import { sendJson } from './responses/response.ts'
 
 /** The path of each health check, and the JSON of its success. */
 export const LIVE = { path: '/health/live', json: JSON.stringify({ status: 'live' }) }

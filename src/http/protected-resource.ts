@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
-import { sendJson } from './operations/response.ts'
+import { sendJson } from './responses/response.ts'
 import type { Certificate } from './server/certificate.ts'
 import { localUrl } from './server/listener.ts'
 

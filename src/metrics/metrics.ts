@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Gauge, Registry } from '@prometheus-io/client'
 import { PACKAGE } from '../../contract/package.ts'
-import { shareResult } from '../shared-result.ts'
-import type { Metrics } from '../stores/store-metrics.ts'
+import { shareResult } from '../../time/shared-result.ts'
+import type { Metrics } from '../stores/shared/store-metrics.ts'
 import type { WebhookFigures } from '../webhooks/webhook-deliveries.ts'
-import type { AdminPage } from './admin-server.ts'
 import { measureEventLoop } from './event-loop.ts'
 import { collectProcessMetrics, processMetrics } from './process-metrics.ts'
 import { measureWebhooks } from './webhook-metrics.ts'
@@ -38,7 +37,7 @@ export function metricsPage(sources: MetricSources) {
   describeService(service, sources)
   measureWebhooks(service, readWebhooks)
   const stop = measureEventLoop(service, 'main')
-  const read = async (): Promise<AdminPage> => {
+  const read = async () => {
     // First, because the check of the service uses a connection too.
     const store = await readStore()
     const others = [readThreads(), service.getMetricsAsJSON(), processMetrics()]

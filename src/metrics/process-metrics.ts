@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
-import type { Metrics } from '../stores/store-metrics.ts'
+import type { Metrics } from '../stores/shared/store-metrics.ts'
 
 /**
  * The library's metrics that are omitted: of the event loop, because they cover the main thread only, and of active

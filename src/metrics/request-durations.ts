@@ -1,5 +1,5 @@
 import type { Metric, Registry } from '@prometheus-io/client'
-import { DURATION_BOUNDS } from '../stores/store-metrics.ts'
+import { DURATION_BOUNDS } from '../stores/shared/store-metrics.ts'
 
 const NAME = 'http_server_request_duration_seconds'
 

@@ -2,8 +2,6 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
-import { type ApiError, toErrorResponse } from '../http/api-error.ts'
-import type { ConnectionCounts } from '../http/server/connection-limit.ts'
 import { type Durations, RequestDurations } from './request-durations.ts'
 
 declare module 'fastify' {
@@ -128,7 +126,11 @@ export class RequestMetrics {
     })
   }
 
-  watchConnections(counts: ConnectionCounts): void {
+  watchConnections(counts: {
+    readonly open: number
+    readonly refused: number
+    readonly pipelined: number
+  }): void {
     const registers = [this.registry]
     new Gauge({
       name: 'plant_store_http_connections',
@@ -192,9 +194,9 @@ export class RequestMetrics {
    * @param replaced the response that it replaces; without one, the request had no complete head. Such a request is
    *   counted separately, because it has no duration.
    */
-  reject(error: ApiError, replaced?: MeasuredResponse): void {
-    if (replaced === undefined) this.#malformed.get(error.code)?.inc()
-    else replaced[rejectedStatus] = toErrorResponse(error).status
+  reject(code: ErrorCode, replaced?: MeasuredResponse): void {
+    if (replaced === undefined) this.#malformed.get(code)?.inc()
+    else replaced[rejectedStatus] = errorCodes[code].status
   }
 
   #end(response: MeasuredResponse): void {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { shareResult } from '../../time/shared-result.ts'
 import type { Config } from '../config/config.ts'
-import { shareResult } from '../shared-result.ts'
 
 /** The issuer is asked at most this often, no matter who sends tokens, and whether or not it responds. */
 const COOLDOWN_MS = 10_000

@@ -1,8 +1,8 @@
-import type { Engine, Location, StoreOptions } from './engine.ts'
 import { postgres } from './postgres/postgres-engine.ts'
+import type { Engine, Location, StoreOptions } from './shared/engine.ts'
+import type { Store, ThreadStore } from './shared/store.ts'
+import { StoreError } from './shared/store-error.ts'
 import { sqlite } from './sqlite/sqlite-engine.ts'
-import type { Store, ThreadStore } from './store.ts'
-import { StoreError } from './store-error.ts'
 
 /** The first match is used. SQLite is last because any string is a path. */
 const engines: readonly Engine[] = [postgres, sqlite]

@@ -1,4 +1,4 @@
-import { within } from '../within.ts'
+import { within } from '../../time/within.ts'
 
 /** How long to wait for another thread. */
 const TIMEOUT_MS = 1000

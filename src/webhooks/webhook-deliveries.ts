@@ -11,7 +11,7 @@ import {
   type WebhookProgress,
   type WebhookStore,
 } from '../../service/webhook-store.ts'
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock } from '../../time/clock.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { PageMemory } from './page-memory.ts'
 import type { SenderOptions } from './sender.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import t, { type Test } from 'tap'
-import { settingOptions } from '../../src/commands/options.ts'
+import { settingOptions } from '../../src/commands/console/options.ts'
 import { program } from '../../src/commands/program.ts'
 import { type SettingName, settingNames, toFlag } from '../../src/config/settings.ts'
 

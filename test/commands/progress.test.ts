@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { startProgress } from '../../src/commands/progress.ts'
+import { startProgress } from '../../src/commands/console/progress.ts'
 
 /** Reports progress every second, and returns the printed lines, each prefixed with the second. */
 function reportEachSecond(seconds: number, options: { total?: number }): string[] {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { settingOptions, settingsHelp } from '../../src/commands/options.ts'
+import { settingOptions, settingsHelp } from '../../src/commands/console/options.ts'
 import { Command, run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 

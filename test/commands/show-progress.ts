@@ -1,6 +1,6 @@
 /** Run on a terminal by progress.test.ts. Shows progress for half a second with a total, then for as long without one. */
 import { setInterval } from 'node:timers/promises'
-import { startProgress } from '../../src/commands/progress.ts'
+import { startProgress } from '../../src/commands/console/progress.ts'
 
 for (const options of [{ what: 'known', total: 1000 }, { what: 'unknown' }]) {
   const progress = startProgress({ ...options, unit: 'plants' })

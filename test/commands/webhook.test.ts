@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/stores/engines.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { TURN_OFF } from '../stores/sqlite/turned-off.ts'

@@ -6,8 +6,8 @@ import {
   matchOperations,
 } from '../../contract/contract.ts'
 import { LongReads } from '../../service/long-reads.ts'
-import { PlantService } from '../../service/plant-service.ts'
-import type { Store } from '../../src/stores/store.ts'
+import { PlantService } from '../../src/http/operations/plant-service.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 
 const service = new PlantService({} as Store, new LongReads())
 

@@ -8,7 +8,7 @@ import {
   StoreUnavailable,
 } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
-import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
+import { type PlantRow, toPlant } from '../../src/stores/shared/rows.ts'
 import { Command } from '../helpers/command.ts'
 import { type Kind, Load } from '../load/load.ts'
 import { TOKEN } from '../load/requests.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { type PlantRow, toPlant } from '../../src/stores/rows.ts'
+import { type PlantRow, toPlant } from '../../src/stores/shared/rows.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startOn, startService } from '../helpers/service.ts'

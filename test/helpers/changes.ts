@@ -1,6 +1,6 @@
 /** Reads and replays changes over HTTP. */
 import type { Change } from '../../service/change-feed.ts'
-import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/cursor.ts'
+import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/shared/cursor.ts'
 import type { Caller } from './service.ts'
 
 export { replay } from '../stores/changes.ts'

@@ -11,7 +11,7 @@ import { type Config, defaultConfig, storeOptions } from '../../src/config/confi
 import { type HttpServerOptions, prepareHttpServer } from '../../src/http-threads/http-server.ts'
 import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import type { Store, ThreadStore } from '../../src/stores/store.ts'
+import type { Store, ThreadStore } from '../../src/stores/shared/store.ts'
 import { type Answer, checkAnswer } from './contract-check.ts'
 import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'

@@ -7,7 +7,7 @@ import { loadContract } from '../../contract/contract.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { prepareHttpThreads } from '../../src/http-threads/http-threads.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import type { StoreLink } from '../../src/stores/store.ts'
+import type { StoreLink } from '../../src/stores/shared/store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { startThreads } from '../helpers/threads.ts'
 

@@ -6,7 +6,7 @@ import { canSharePort } from '../../src/http-threads/port-reservation.ts'
 import { chooseCount, planThreads } from '../../src/http-threads/thread-plan.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 
 for (const [processors, threads] of [

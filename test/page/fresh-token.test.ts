@@ -1,7 +1,7 @@
 /** An access token of an issuer, which is replaced before it expires. */
 import t, { type Test } from 'tap'
 import { FreshToken, type Tokens } from '../../page/access/fresh-token.ts'
-import { SignInError } from '../../page/access/sign-in-error.ts'
+import { SignInError } from '../../page/errors/sign-in-error.ts'
 
 const FIRST: Tokens = {
   access_token: 'first',

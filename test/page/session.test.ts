@@ -1,6 +1,5 @@
 /** The page's token: what the service says about it, and where the browser keeps it. */
 import t from 'tap'
-import { isRejected } from '../../page/access/rejection.ts'
 import {
   canResume,
   forgetSession,
@@ -9,8 +8,9 @@ import {
   storeToken,
 } from '../../page/access/session.ts'
 import type { Person } from '../../page/access/sign-in.ts'
-import { SignInError } from '../../page/access/sign-in-error.ts'
-import { isTransient } from '../../page/error-text.ts'
+import { isTransient } from '../../page/errors/error-text.ts'
+import { isRejected } from '../../page/errors/rejection.ts'
+import { SignInError } from '../../page/errors/sign-in-error.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
 import { startIssuer } from '../helpers/issuer.ts'

@@ -1,9 +1,9 @@
 /** Signing in with a real issuer, whose page a person sees in the same tab. */
 import t, { type Test } from 'tap'
-import { isRejected } from '../../page/access/rejection.ts'
 import { canResume, resumeSession } from '../../page/access/session.ts'
 import { type Person, SignIn } from '../../page/access/sign-in.ts'
-import { explain, isTransient } from '../../page/error-text.ts'
+import { explain, isTransient } from '../../page/errors/error-text.ts'
+import { isRejected } from '../../page/errors/rejection.ts'
 import { AUDIENCE, type Issuer, JWKS, startIssuer } from '../helpers/issuer.ts'
 import { type BrowserApp, PAGE_CLIENT } from '../helpers/issuer-people.ts'
 import { startService } from '../helpers/service.ts'

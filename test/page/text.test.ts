@@ -6,6 +6,10 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
+import { explain, isTransient } from '../../page/errors/error-text.ts'
+import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
+import { parseId, positionBefore } from '../../page/list/plant-id.ts'
+import { RowLayout } from '../../page/table/row-layout.ts'
 import {
   cut,
   cutAtDifference,
@@ -13,11 +17,7 @@ import {
   isBlank,
   labelOf,
   toLines,
-} from '../../page/display-text.ts'
-import { explain, isTransient } from '../../page/error-text.ts'
-import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
-import { parseId, positionBefore } from '../../page/list/plant-id.ts'
-import { RowLayout } from '../../page/table/row-layout.ts'
+} from '../../page/text/display-text.ts'
 
 t.test('a filter selects what the service selects', async (t) => {
   t.ok(matches({ name: 'Abies alba' }, {}))

@@ -125,12 +125,12 @@ t.test('a valid token stays verified for one turn of the event loop', async (t) 
 })
 
 t.test('the fixed token has all scopes, even while the store is unavailable', async (t) => {
-  const { tokens, store } = setUp(t, 'fixed-in-the-environment')
+  const { tokens, store } = setUp(t, { name: 'fixed', token: 'fixed-in-the-environment' })
   const issued = (await tokens.issue(CI)) as string
   t.match(await verify(tokens, issued), { scopes: ['write'] }, 'other tokens stay valid')
   t.equal(await verify(tokens, 'fixed-in-the-environmenT'), undefined)
   await store.close()
-  const grant = { name: 'PLANT_STORE_TOKEN', scopes: ['read', 'write'] }
+  const grant = { name: 'fixed', scopes: ['read', 'write'] }
   t.same(await verify(tokens, 'fixed-in-the-environment'), grant)
   await t.rejects(verify(tokens, issued), 'other tokens need the store')
 })

@@ -8,7 +8,7 @@ export const NOW = Date.parse('2026-11-20T12:00:00.000Z')
 export const CI = { name: 'ci', scopes: ['write'] } as const
 
 /** Access tokens with their own store, a clock that the test sets, and a promise for each noted use. */
-export function setUp(t: Test, fixedToken?: string) {
+export function setUp(t: Test, fixedToken?: { name: string; token: string }) {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
   const clock = { now: NOW }

@@ -7,7 +7,7 @@ import {
   decodeTagPosition,
   encodeCursor,
   encodeTagPosition,
-} from '../../src/stores/cursor.ts'
+} from '../../src/stores/shared/cursor.ts'
 
 t.test('every cursor can be decoded', async () => {
   const cursor = fc.record(

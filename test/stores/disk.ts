@@ -1,11 +1,11 @@
 /** A writer whose commits the test ends, and the states of the changes that wait for it. */
 import type { PlantPatch } from '../../service/plant-store.ts'
-import { GroupCommit } from '../../src/stores/group-commit.ts'
+import { GroupCommit } from '../../src/stores/shared/group-commit.ts'
 import {
-  measureChange,
+  measureCall,
   type WriteCall,
   type WriteResult,
-} from '../../src/stores/sqlite/writer/writer.ts'
+} from '../../src/stores/sqlite/writer/write-call.ts'
 
 export type Changes = GroupCommit<WriteCall, WriteResult>
 
@@ -19,8 +19,8 @@ export class Disk {
     this.commits.push({ changes, end })
     this.#started.resolve()
     await end.promise
-    return changes.map(([operation, name]) =>
-      operation === 'removeToken' ? name : operation,
+    return changes.map((call) =>
+      call.type === 'removeToken' ? call.name : call.type,
     ) as WriteResult[]
   }
 
@@ -47,7 +47,7 @@ export class Disk {
 }
 
 export function groupCommit({ commit }: Disk, maxInFlight?: number): Changes {
-  const options = { commit, sizeOf: measureChange }
+  const options = { commit, sizeOf: measureCall }
   return new GroupCommit(maxInFlight === undefined ? options : { ...options, maxInFlight })
 }
 
@@ -80,19 +80,20 @@ export async function settled(): Promise<void> {
 
 /** A change without text, whose result is its name. */
 export function removal(name: string): WriteCall {
-  return ['removeToken', name]
+  return { type: 'removeToken', name }
 }
 
 export function creation(name: string, tag?: string): WriteCall {
-  return ['create', tag === undefined ? { id: 1n, name } : { id: 1n, name, tag }]
+  return { type: 'create', plant: tag === undefined ? { id: 1n, name } : { id: 1n, name, tag } }
 }
 
 export function update(patch: PlantPatch, expected?: readonly string[]): WriteCall {
-  return ['update', 1n, patch, expected]
+  return { type: 'update', id: 1n, patch, expected }
 }
 
 export function imports(...names: string[]): WriteCall {
-  return ['importPlants', names.map((name) => ({ id: 1n, name })), 'keep']
+  const plants = names.map((name) => ({ id: 1n, name }))
+  return { type: 'import', plants, onConflict: 'keep' }
 }
 
 /** A batch whose text is all in its first plant. */
@@ -102,5 +103,5 @@ export function batch(size: number, text: string): WriteCall {
     name: index === 0 ? text : '',
     tag: index === 0 ? text : '',
   }))
-  return ['createAll', plants]
+  return { type: 'createAll', plants }
 }

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { byId, exported, MAX, MIN, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 

@@ -1,5 +1,5 @@
 import type { MetricValueWithName } from '@prometheus-io/client'
-import type { Metrics } from '../../src/stores/store-metrics.ts'
+import type { Metrics } from '../../src/stores/shared/store-metrics.ts'
 
 /** The sum of the series with a name, such as `x` or, of a histogram, `x_count`; undefined if there are none. */
 export function valueIn(metrics: Metrics, series: string): number | undefined {

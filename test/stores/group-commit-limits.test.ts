@@ -1,7 +1,7 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { GroupCommit, WaitingChanges } from '../../src/stores/group-commit.ts'
-import { measureChange, type WriteCall } from '../../src/stores/sqlite/writer/writer.ts'
+import { GroupCommit, WaitingChanges } from '../../src/stores/shared/group-commit.ts'
+import { measureCall, type WriteCall } from '../../src/stores/sqlite/writer/write-call.ts'
 import {
   batch,
   type Changes,
@@ -44,7 +44,7 @@ t.test('a change counts as waiting until it has a result', async (t) => {
 t.test('each of several threads has its part of the limit', async (t) => {
   const disk = new Disk()
   const waiting = new WaitingChanges(4)
-  const changes: Changes = new GroupCommit({ commit: disk.commit, sizeOf: measureChange, waiting })
+  const changes: Changes = new GroupCommit({ commit: disk.commit, sizeOf: measureCall, waiting })
   const accepted = Array.from({ length: 16 }, () => watch(changes.submit(creation(LONG))))
   const refused = watch(changes.submit(creation('x')))
   await disk.endAll(changes)
@@ -59,7 +59,7 @@ for (const { threads, count } of [
   t.test(`${count} changes can wait in each of ${threads} threads`, async (t) => {
     const disk = new Disk()
     const waiting = new WaitingChanges(threads)
-    const changes = new GroupCommit({ commit: disk.commit, sizeOf: measureChange, waiting })
+    const changes = new GroupCommit({ commit: disk.commit, sizeOf: measureCall, waiting })
     const accepted = Array.from({ length: count }, () => watch(changes.submit(removal('x'))))
     const refused = watch(changes.submit(removal('one too many')))
     await disk.endAll(changes)
@@ -102,7 +102,7 @@ const LIMITS: Limit[] = [
   },
   {
     what: 'short versions to remove',
-    change: ['remove', 1n, Array<string>(2 ** 16).fill('')],
+    change: { type: 'remove', id: 1n, expected: Array<string>(2 ** 16).fill('') },
     room: 64,
     text: 64 * MEBI,
   },
@@ -123,7 +123,10 @@ for (const { what, change, room, count = room, text, rejected } of LIMITS) {
     await disk.begun(1)
     const accepted = watch(changes.submit(removal('last')))
     await disk.endAll(changes)
-    t.same(new Set(waiting.map(stateOf)), new Set([change[0] === 'removeToken' ? 'x' : change[0]]))
+    t.same(
+      new Set(waiting.map(stateOf)),
+      new Set([change.type === 'removeToken' ? 'x' : change.type]),
+    )
     t.equal(stateOf(accepted), 'last', 'there is room once some have a result')
     t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 1)
   })
@@ -157,7 +160,7 @@ t.test('a single change does not wait for a queue of batches', async (t) => {
   await disk.endAll(changes)
   await Promise.all(batches)
   t.same(
-    disk.commits.map((commit) => commit.changes.map(([name]) => name)),
+    disk.commits.map((commit) => commit.changes.map(({ type }) => type)),
     [['createAll'], ['removeToken', 'createAll'], ['createAll'], ['createAll'], ['createAll']],
   )
 })

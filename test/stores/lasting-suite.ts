@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { byId, count, exported, pageWith, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 

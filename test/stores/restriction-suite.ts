@@ -1,12 +1,8 @@
 import type { Test } from 'tap'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import {
-  type Mirror,
-  type Restriction,
-  type RestrictionStep,
-  restrictedError,
-} from '../../service/restriction.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Mirror, Restriction, RestrictionStep } from '../../service/restriction.ts'
+import { restrictedError } from '../../src/config/restricted-error.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { changesAfter, contentOf, latest, replay } from './changes.ts'
 import { byId, EDGES, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'

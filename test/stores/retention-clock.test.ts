@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RetentionClock } from '../../src/stores/retention-clock.ts'
+import { RetentionClock } from '../../src/stores/shared/retention-clock.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

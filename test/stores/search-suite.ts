@@ -6,7 +6,7 @@ import {
   SEARCH_MAX,
   type SearchRequest,
 } from '../../service/plant-store.ts'
-import { BATCH_TEXT_MAX } from '../../src/stores/page-limits.ts'
+import { BATCH_TEXT_MAX } from '../../src/stores/shared/page-limits.ts'
 import { PlantModel } from './plant-model.ts'
 import {
   byId,

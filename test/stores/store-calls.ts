@@ -2,7 +2,7 @@ import { contentVersion } from '../../service/plant-store.ts'
 import type { Mirror } from '../../service/restriction.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { exported } from './plants.ts'
 
 type Call = (store: Store) => unknown

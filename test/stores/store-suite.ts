@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { batchSuite } from './batch-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'

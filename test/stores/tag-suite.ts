@@ -7,7 +7,7 @@ import {
   type TagsPage,
   type TagsRequest,
 } from '../../service/plant-store.ts'
-import { encodeTagPosition } from '../../src/stores/cursor.ts'
+import { encodeTagPosition } from '../../src/stores/shared/cursor.ts'
 import { compareCodePoints } from './plant-model.ts'
 import { MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'

@@ -6,7 +6,7 @@ import {
   type Webhook,
   type WebhookProgress,
 } from '../../service/webhook-store.ts'
-import type { Store } from '../../src/stores/store.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 const AT = new Date('2026-11-20T12:34:56.789Z')

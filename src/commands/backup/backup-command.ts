@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { duration, integer } from '../../config/setting-values.ts'
-import { argument, databaseOption } from '../options.ts'
+import { argument, databaseOption } from '../console/options.ts'
 
 const KEEP = 24
 

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { defaultConfig } from '../../config/config.ts'
-import type { BackupOptions, BackupSummary } from '../../stores/engine.ts'
 import { findEngine } from '../../stores/engines.ts'
-import { type Progress, startProgress } from '../progress.ts'
+import type { BackupOptions, BackupSummary } from '../../stores/shared/engine.ts'
+import { type Progress, startProgress } from '../console/progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import ms from 'ms'
 import { defaultConfig } from '../../config/config.ts'
-import type { FolderBackup } from '../../stores/engine.ts'
 import { findEngine } from '../../stores/engines.ts'
-import { onNpmExit, onStopSignal } from '../signals.ts'
+import type { FolderBackup } from '../../stores/shared/engine.ts'
+import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeFile } from './backup.ts'
 
 /** How long to wait after a failed backup, unless the interval is shorter. */

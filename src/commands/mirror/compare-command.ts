@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
-import { databaseOption } from '../options.ts'
+import { databaseOption } from '../console/options.ts'
 import type { CompareCommandOptions } from './run-compare.ts'
 
 const help = `

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
-import { databaseOption, retentionOptions } from '../options.ts'
+import { databaseOption, retentionOptions } from '../console/options.ts'
 import type { MirrorCommandOptions } from './run-mirror.ts'
 
 const help = `

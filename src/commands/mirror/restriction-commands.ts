@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { isConsistent, type Mirror, type Restriction } from '../../../service/restriction.ts'
 import { ConfigError } from '../../config/config.ts'
-import type { Store } from '../../stores/store.ts'
+import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
-import { databaseOption } from '../options.ts'
-import { describeDatabase, withStore } from '../store-access.ts'
+import { databaseOption } from '../console/options.ts'
+import { describeDatabase, withStore } from '../console/store-access.ts'
 
 interface Options {
   readonly database: string

@@ -2,10 +2,10 @@ import { isConsistent, type RestrictionReader } from '../../../service/restricti
 import { ConfigError } from '../../config/config.ts'
 import { type Comparison, compareMirror } from '../../mirror/compare.ts'
 import { Interrupted } from '../../transfer/source.ts'
-import { print } from '../output.ts'
-import { startProgress } from '../progress.ts'
-import { onStopSignal } from '../signals.ts'
-import { describeDatabase, withStore } from '../store-access.ts'
+import { print } from '../console/output.ts'
+import { startProgress } from '../console/progress.ts'
+import { onStopSignal } from '../console/signals.ts'
+import { describeDatabase, withStore } from '../console/store-access.ts'
 import { openMirrored } from './source-access.ts'
 
 export interface CompareCommandOptions {

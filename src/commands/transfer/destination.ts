@@ -3,9 +3,9 @@ import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
-import { PERMISSIONS, PRIVATE_MODE } from '../../file-modes.ts'
-import { locateTokenFiles } from '../../stores/engine.ts'
 import { locateDatabase } from '../../stores/engines.ts'
+import { locateTokenFiles } from '../../stores/shared/engine.ts'
+import { PERMISSIONS, PRIVATE_MODE } from '../../system/file-modes.ts'
 import { STDIO } from '../../transfer/format.ts'
 
 /** The target of an export. */

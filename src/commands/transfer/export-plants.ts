@@ -9,13 +9,13 @@ import {
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { assertReadable } from '../../../service/restriction.ts'
 import { ConfigError, fileError } from '../../config/config.ts'
+import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { formatPlants } from '../../transfer/export.ts'
 import { detectFormat, exportFormats, formatHint, STDIO } from '../../transfer/format.ts'
-import { isClosedPipe, STDOUT_ERROR } from '../output.ts'
-import { type Progress, startProgress } from '../progress.ts'
-import { onStopSignal } from '../signals.ts'
-import { describeDatabase, openTarget } from '../store-access.ts'
-import { preferSmallHeap } from '../v8-flags.ts'
+import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
+import { type Progress, startProgress } from '../console/progress.ts'
+import { onStopSignal } from '../console/signals.ts'
+import { describeDatabase, openTarget } from '../console/store-access.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
 
 export interface ExportOptions {

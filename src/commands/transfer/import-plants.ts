@@ -1,17 +1,17 @@
 import { type Format, readers } from '../../../formats/readers.ts'
 import type { OnConflict } from '../../../service/plant-store.ts'
 import { ConfigError } from '../../config/config.ts'
+import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
 import { readRecords } from '../../transfer/readers.ts'
 import { Interrupted, openSource } from '../../transfer/source.ts'
 import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
-import { print } from '../output.ts'
-import { startProgress } from '../progress.ts'
-import { onStopSignal } from '../signals.ts'
-import { describeDatabase, openTarget } from '../store-access.ts'
-import { preferSmallHeap } from '../v8-flags.ts'
+import { print } from '../console/output.ts'
+import { startProgress } from '../console/progress.ts'
+import { onStopSignal } from '../console/signals.ts'
+import { describeDatabase, openTarget } from '../console/store-access.ts'
 
 export interface ImportOptions {
   readonly database: string

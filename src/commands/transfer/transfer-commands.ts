@@ -3,7 +3,7 @@ import type { Format } from '../../../formats/readers.ts'
 import { onConflicts } from '../../../service/plant-store.ts'
 import { exportFormats, formats } from '../../transfer/format.ts'
 import { onErrors } from '../../transfer/import.ts'
-import { createOption, databaseOption } from '../options.ts'
+import { createOption, databaseOption } from '../console/options.ts'
 import type { ExportOptions } from './export-plants.ts'
 import type { ImportOptions } from './import-plants.ts'
 

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import type { StaticDocumentSpec } from '@fastify/swagger'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
-import { getPath } from '../request/request-head.ts'
-import { compressFile, type StaticFile, type StaticFiles } from '../static-file.ts'
+import { getPath } from '../responses/request-log.ts'
+import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
 import { plantStorePage, prepareRequest } from './docs-page.ts'
 
 /** The path of the docs page. Its files are below it. */

@@ -6,8 +6,8 @@ import type {
   OperationRequest,
 } from '../../../contract/operation-types.ts'
 import type { ChangesPage } from '../../../service/change-feed.ts'
-import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
+import { serialize } from '../responses/response.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
   EVENT_STREAM_HEADERS,
@@ -18,8 +18,7 @@ import {
   sendEvents,
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
-import { serialize } from './response.ts'
-import { WaitingClient } from './waiting-client.ts'
+import { changesResult, type PlantService } from './plant-service.ts'
 
 type ListChanges = OperationRequest<'listChanges'> & {
   readonly headers: HeadersOf<'listChanges'>
@@ -28,6 +27,7 @@ type ListChanges = OperationRequest<'listChanges'> & {
 /** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
 export type Follow = (
   parts: ListChanges,
+  client: Client,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<AnyResult | undefined>
@@ -48,11 +48,17 @@ export function followChanges(
 ): Follow {
   let format: StreamSource['format'] | undefined
 
-  return (parts, request, reply) =>
-    prefersEvents(request) ? stream(parts, request, reply) : poll(parts, request, reply)
+  return (parts, client, request, reply) => {
+    const serve = prefersEvents(request) ? stream : poll
+    return serve(parts, client, request, reply)
+  }
 
-  async function poll({ query }: ListChanges, request: FastifyRequest, reply: FastifyReply) {
-    const client = new WaitingClient(request, reply)
+  async function poll(
+    { query }: ListChanges,
+    client: Client,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
     const result = await service.listChanges({ query }, client)
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
     if ((result.body as ChangesPage['changes']).length > 0) return result
@@ -68,11 +74,11 @@ export function followChanges(
 
   async function stream(
     { query, headers }: ListChanges,
+    client: Client,
     request: FastifyRequest,
     reply: FastifyReply,
   ) {
     const start = headers['last-event-id'] ?? query.after
-    const client = new WaitingClient(request, reply)
     const firstRequest = { after: start, limit: STREAM_PAGE_LIMIT }
     const page = await feed.readNext(firstRequest, 0, undefined, readFor(client))
     if (typeof page === 'string') return changesResult(page)

@@ -5,15 +5,22 @@ import type {
   AnyRequest,
   AnyResult,
   AnySuccess,
+  Client,
   Handler,
   Handlers,
   OperationId,
 } from '../../../contract/operation-types.ts'
-import { operationError } from '../api-error.ts'
-import { entityTag, expectedVersions, isKnown } from './conditional.ts'
+import type { Grant } from '../../../contract/scopes.ts'
+import { operationError } from '../responses/api-error.ts'
+import {
+  entityTag,
+  expectedVersions,
+  isKnown,
+  sendError,
+  sendJson,
+  serialize,
+} from '../responses/response.ts'
 import type { Follow } from './follow-changes.ts'
-import { sendError, sendJson, serialize } from './response.ts'
-import { WaitingClient } from './waiting-client.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,6 +39,7 @@ type ValidRequest = FastifyRequest<{ Params: Parameters; Querystring: Parameters
 /** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
 type Serve = (
   parts: AnyRequest,
+  client: Client,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<AnyResult | undefined>
@@ -48,14 +56,16 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
   return (id: string, method: string): RouteOptions => {
     const operation = operations.get(id) as Operation
     const handler = handlers[id as OperationId].bind(handlers) as Handler
-    const serve = operation.isFollowable ? (follow as Serve) : serveWith(handler)
+    const serve = operation.isFollowable ? (follow as Serve) : handler
     const route = {
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       config: { operation },
       handler: async (request: ValidRequest, reply: FastifyReply) => {
         const { params, query, headers, body } = request
         const expected = expectedVersions(headers['if-match'])
-        const result = await serve({ params, query, headers, body, expected }, request, reply)
+        const parts = { params, query, headers, body, expected }
+        const client = new WaitingClient(request, reply)
+        const result = await serve(parts, client, request, reply)
         // Returns nothing: a reply is thenable, so Fastify would wait for it.
         if (result !== undefined) respond(result, operation, request, reply)
       },
@@ -63,10 +73,6 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
     // fastify-openapi-glue adds the URL and the schemas.
     return route as RouteOptions
   }
-}
-
-function serveWith(handle: Handler): Serve {
-  return (parts, request, reply) => handle(parts, new WaitingClient(request, reply))
 }
 
 /** Sends the result of an operation. */
@@ -119,4 +125,32 @@ function encode(value: unknown): string {
   return encodeURIComponent(String(value))
     .replace(/%(?:2[4CF]|3[ABDF]|40)/g, decodeURIComponent)
     .replaceAll('%20', '+')
+}
+
+/** The client of a request in flight. */
+export class WaitingClient implements Client {
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.#request = request
+    this.#reply = reply
+  }
+
+  get grant(): Grant {
+    return this.#request.grant as Grant
+  }
+
+  /** A new one on each access, because few requests need it. */
+  get signal(): AbortSignal {
+    const controller = new AbortController()
+    const abort = () => controller.abort()
+    const { socket } = this.#request.raw
+    const { raw: response } = this.#reply
+    if (!socket.readable) abort()
+    response.once('close', abort)
+    socket.once('end', abort)
+    response.once('close', () => socket.off('end', abort))
+    return controller.signal
+  }
 }

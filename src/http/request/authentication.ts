@@ -5,11 +5,10 @@ import { type Grant, nameScopes } from '../../../contract/scopes.ts'
 import type { AccessTokens } from '../../../service/access-tokens.ts'
 import { IssuerUnavailable } from '../../../service/token-issuer.ts'
 import type { Config } from '../../config/config.ts'
-import { ApiError, issuerUnavailable } from '../api-error.ts'
-import type { ProtectedResource } from '../protected-resource.ts'
+import { ApiError, issuerUnavailable } from '../responses/api-error.ts'
+import { RejectionLog } from '../responses/rejection-log.ts'
+import { getPath } from '../responses/request-log.ts'
 import { failureLimit, tokenLimit } from './rate-limit.ts'
-import { RejectionLog } from './rejection-log.ts'
-import { getPath } from './request-head.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -45,7 +44,7 @@ export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
   config: Config,
-  resource: ProtectedResource | undefined,
+  resource: { readonly metadataUrl: string } | undefined,
 ): Promise<void> {
   const { authFailureLimit, rateLimit, oidcReadScope, oidcWriteScope } = config
   const issuerScopes = { read: oidcReadScope, write: oidcWriteScope }

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { normalizeIP, type RateLimitOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Limit } from '../../config/setting-values.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 
 /** How many windows' worth of failures an address can use at once. */
 const FAILURE_BURST = 10

@@ -1,7 +1,7 @@
 /** Rejects request lines and headers that Node's parser accepts but RFC 9110 and 9112 do not. */
 import type { IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 
 /** `uri-host [ ":" port ]` (RFC 9110 §4.2.1), where the host is a name or an IPv4 address (RFC 3986 §3.2.2). */
 const NAME_AND_PORT = /^(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*(?::\d*)?$/i
@@ -48,11 +48,6 @@ function parseUrl(target: string): { isHttps: boolean; path: string } | undefine
   const [, s = '', authority = '', rest = ''] = ABSOLUTE_FORM.exec(target) ?? []
   if (authority === '' || !isAuthority(authority)) return undefined
   return { isHttps: s !== '', path: isPath(rest) ? rest : `/${rest}` }
-}
-
-/** The path of a request as sent, without the query, which may contain secrets. */
-export function getPath({ url }: { readonly url: string }): string {
-  return url.replace(/[?#].*/s, '')
 }
 
 /** Whether a target, after `rewriteUrlTarget`, is a path. */

@@ -5,10 +5,10 @@ import {
   type Restriction,
   type RestrictionReader,
   readOnlyReason,
-  restrictedError,
 } from '../../../service/restriction.ts'
-import { shareResult } from '../../shared-result.ts'
-import { ApiError } from '../api-error.ts'
+import { shareResult } from '../../../time/shared-result.ts'
+import { restrictedError } from '../../config/restricted-error.ts'
+import { ApiError } from '../responses/api-error.ts'
 
 /** How long a restriction stays known, unless it makes reads fail. Other processes change it, which must take effect within a second. */
 const LIFETIME_MS = 500

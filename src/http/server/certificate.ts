@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError, fileError } from '../../config/config.ts'
-import { READABLE_BY_ALL } from '../../file-modes.ts'
+import { READABLE_BY_ALL } from '../../system/file-modes.ts'
 
 const TICKET_SECRET_LENGTH = 32
 

@@ -7,9 +7,9 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { ApiError } from '../api-error.ts'
 import type { Cors } from '../request/cors.ts'
 import { unsupportedVersion } from '../request/request-head.ts'
+import { ApiError } from '../responses/api-error.ts'
 import { type Reject, rawResponse } from './socket-errors.ts'
 
 const METHOD_NAMES = new Set(METHODS)

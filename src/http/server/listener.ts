@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { isLoopback, toHosts } from '../../loopback.ts'
+import { isLoopback, toHosts } from '../../system/loopback.ts'
 import { type Certificate, covers } from './certificate.ts'
 
 /**

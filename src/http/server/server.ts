@@ -6,14 +6,13 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import type { Config } from '../../config/config.ts'
-import { createProblemLog } from '../../log.ts'
+import { createProblemLog } from '../../log/log.ts'
 import type { RequestMetrics } from '../../metrics/request-metrics.ts'
-import { SMALL_MESSAGE_BYTES } from '../byte-budget.ts'
-import { newRequestId } from '../operations/response-headers.ts'
-import { rejectBadUrls } from '../request/admission.ts'
+import { PARAMETER_LENGTH_MAX, rejectBadUrls } from '../request/admission.ts'
 import type { Cors } from '../request/cors.ts'
 import { rewriteUrlTarget } from '../request/request-head.ts'
-import { PARAMETER_LENGTH_MAX } from '../request/route-table.ts'
+import { SMALL_MESSAGE_BYTES } from '../responses/byte-budget.ts'
+import { newRequestId } from '../responses/response.ts'
 import type { Certificate } from './certificate.ts'
 import {
   HEADER_FIELDS_MAX,

@@ -2,9 +2,9 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import type { RequestMetrics } from '../../metrics/request-metrics.ts'
-import { type ApiError, toErrorResponse } from '../api-error.ts'
-import { commonHeaders, newRequestId } from '../operations/response-headers.ts'
 import type { Cors } from '../request/cors.ts'
+import { type ApiError, toErrorResponse } from '../responses/api-error.ts'
+import { commonHeaders, newRequestId } from '../responses/response.ts'
 import { isClosing, latestResponse } from './one-request.ts'
 
 type HeaderFields = Readonly<Record<string, string>>
@@ -40,7 +40,7 @@ export function createSocketRejecter(
     const request = rejectedRequest ?? findIncomplete(response)
     const headers = request && cors?.headersFor(request)
     const sendAndClose = (replaced?: ServerResponse) => {
-      if (connection.writable) metrics?.reject(error, replaced)
+      if (connection.writable) metrics?.reject(error.code, replaced)
       close(connection, error, serialize(error, headers))
     }
     if (response === undefined) return sendAndClose()

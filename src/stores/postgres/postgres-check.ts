@@ -8,12 +8,12 @@ import {
   ok,
   schemaFinding,
   tokensFinding,
-} from '../check-result.ts'
-import { newerSchemaMessage, StoreError } from '../store-error.ts'
+} from '../shared/check-result.ts'
+import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
+import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
-import { countStandbys, findViolation, parseRequired } from './durability/standby-guarantee.ts'
 import { readLogState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
 import { readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'

@@ -1,8 +1,8 @@
-import type { OnProblem, Retention } from '../engine.ts'
-import { MissingDatabase, StoreError } from '../store-error.ts'
+import type { OnProblem, Retention } from '../shared/engine.ts'
+import { MissingDatabase, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
-import { agreeOnStandbys } from './durability/required-standbys.ts'
+import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
 import { ChangeLog } from './feed/change-log.ts'
 import { migrate, readSchemaVersion } from './postgres-schema.ts'
@@ -81,6 +81,29 @@ async function prepareDatabase(
   const log = new ChangeLog(connections)
   await log.prepare(retention, onProblem)
   return { connections, log }
+}
+
+/**
+ * Replaces the number of standbys that must have a change before it is acknowledged. Running replicas adopt it.
+ *
+ * @throws StoreError with a one-line reason if the database cannot be used
+ */
+export async function changeRequiredStandbys(
+  { url, timeout }: { readonly url: string; readonly timeout: number },
+  required: number,
+): Promise<void> {
+  const { urls, redacted } = parseConnectionString(url)
+  const connections = new Connections({ urls, timeout })
+  try {
+    if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
+    await migrate(connections)
+    await replaceRequiredStandbys(connections, required)
+  } catch (cause) {
+    const { message } = cause as Error
+    throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
+  } finally {
+    await connections.close()
+  }
 }
 
 /** @throws StoreError that names the server if it is not a supported version of PostgreSQL */

@@ -1,5 +1,5 @@
-import type { Engine } from '../engine.ts'
-import { StoreError } from '../store-error.ts'
+import type { Engine } from '../shared/engine.ts'
+import { StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 
 /** PostgreSQL, and databases that speak its protocol. */
@@ -22,7 +22,7 @@ export const postgres: Engine = {
   },
 
   async requireStandbys({ database, lockTimeout }, required) {
-    const { changeRequiredStandbys } = await import('./durability/required-standbys.ts')
+    const { changeRequiredStandbys } = await import('./postgres-database.ts')
     await changeRequiredStandbys({ url: database, timeout: lockTimeout }, required)
   },
 

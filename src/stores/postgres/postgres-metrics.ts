@@ -1,14 +1,6 @@
 import { Gauge } from '@prometheus-io/client'
-import { CommitMetrics } from '../store-metrics.ts'
-
-/** The use of the connections to the server. */
-export interface ConnectionFigures {
-  readonly idle: number
-  readonly used: number
-  readonly max: number
-  /** Requests that wait for a connection. */
-  readonly pending: number
-}
+import { CommitMetrics } from '../shared/store-metrics.ts'
+import type { ConnectionFigures } from './connection/hosts.ts'
 
 /** The metrics of a store on a PostgreSQL server. */
 export class PostgresMetrics extends CommitMetrics {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import { newerSchemaMessage, StoreError } from '../store-error.ts'
+import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { CREATE_CHANGE_LOG } from './feed/change-tables.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'

@@ -1,8 +1,8 @@
 import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.ts'
-import { type TokenRow, toToken } from '../rows.ts'
+import { type TokenRow, toToken } from '../shared/rows.ts'
 import type { Connections } from './connection/connections.ts'
+import { LOCK_STORE } from './connection/locks.ts'
 import type { Run } from './connection/session.ts'
-import { LOCK_STORE } from './locks.ts'
 
 const COLUMNS = 'name, digest, scopes, created_at, expires_at, last_used_at'
 const INSERT = `

@@ -13,10 +13,10 @@ import {
   progressColumns,
   toWebhook,
   type WebhookRow,
-} from '../webhook-row.ts'
+} from '../shared/webhook-row.ts'
 import type { Connections } from './connection/connections.ts'
+import { LOCK_STORE } from './connection/locks.ts'
 import { NOW_MS } from './feed/change-tables.ts'
-import { LOCK_STORE } from './locks.ts'
 
 const COLUMNS = new Set([...NEW_COLUMNS, ...PROGRESS_COLUMNS, 'owner', 'owner_until'])
 const LIST = `SELECT ${[...COLUMNS].join(', ')}, ${NOW_MS} AS now FROM plant_webhooks`

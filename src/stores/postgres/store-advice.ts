@@ -1,5 +1,5 @@
-import type { StoreAdvice } from '../store.ts'
-import { formatStandbys, type StandbyGuarantee } from './durability/standby-guarantee.ts'
+import type { StoreAdvice } from '../shared/store.ts'
+import { formatStandbys, type StandbyGuarantee } from './connection/standby-guarantee.ts'
 
 /** Advice about the guarantee of acknowledgements, for the operator. */
 export function advise({ required, violation }: StandbyGuarantee): StoreAdvice {

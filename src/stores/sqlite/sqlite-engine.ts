@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
-import { type Engine, IN_MEMORY, type StoreOptions } from '../engine.ts'
-import { StoreError } from '../store-error.ts'
+import { type Engine, IN_MEMORY, type StoreOptions } from '../shared/engine.ts'
+import { StoreError } from '../shared/store-error.ts'
 import { COMPANION_SUFFIXES } from './file/file-modes-check.ts'
-import type { SqliteMetrics } from './sqlite-metrics.ts'
 import type { SqliteLink, SqliteStore } from './sqlite-store.ts'
+import type { SqliteMetrics } from './writer/sqlite-metrics.ts'
 
 const NO_STANDBYS =
   '--require-standbys needs a PostgreSQL server as --database: SQLite has no standbys, and acknowledges a change ' +
@@ -27,7 +27,7 @@ export const sqlite: Engine = {
   join: ({ retention: _, ...options }, link) => openStore(options, link as SqliteLink),
 
   async *check({ database, lockTimeout }) {
-    const { checkDatabase } = await import('./sqlite-check.ts')
+    const { checkDatabase } = await import('./check/sqlite-check.ts')
     yield* checkDatabase({ file: database, lockTimeout })
   },
 
@@ -61,6 +61,6 @@ async function openStore(
 }
 
 async function createMetrics(database: string): Promise<SqliteMetrics> {
-  const { SqliteMetrics } = await import('./sqlite-metrics.ts')
+  const { SqliteMetrics } = await import('./writer/sqlite-metrics.ts')
   return new SqliteMetrics(database !== IN_MEMORY)
 }

@@ -24,26 +24,25 @@ import type {
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
-import { IN_MEMORY, type OnProblem, type Retention } from '../engine.ts'
-import { GroupCommit, WaitingChanges } from '../group-commit.ts'
-import { InFlight } from '../in-flight.ts'
-import { RetentionClock } from '../retention-clock.ts'
-import type { Store, StoreAdvice, StoreLink } from '../store.ts'
-import type { Metrics } from '../store-metrics.ts'
+import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
+import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
+import { InFlight } from '../shared/in-flight.ts'
+import { RetentionClock } from '../shared/retention-clock.ts'
+import type { Store, StoreAdvice, StoreLink } from '../shared/store.ts'
+import type { Metrics } from '../shared/store-metrics.ts'
 import { type ChangeLimits, pruneChanges } from './feed/change-pruner.ts'
 import { CommitSignal } from './feed/commit-signal.ts'
 import { openDatabase, openSnapshot, refuseMemory, type SqliteOptions } from './file/database.ts'
 import { type FileIdentity, OpenFile } from './file/file-identity.ts'
-import { exportPlants, Reader } from './reader.ts'
-import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { webhookStore } from './sqlite-webhooks.ts'
+import { exportPlants, Reader } from './reads/reader.ts'
+import type { SqliteMetrics } from './writer/sqlite-metrics.ts'
 import {
-  measureChange,
+  measureCall,
   type SubmitWrite,
   type WriteCall,
   type WriteResult,
-  Writer,
-} from './writer/writer.ts'
+} from './writer/write-call.ts'
+import { Writer } from './writer/writer.ts'
 import { WriterClient, WriterHost } from './writer/writer-client.ts'
 
 /** The page cache in KiB, where the default of 16 MB would not be faster. */
@@ -77,8 +76,8 @@ export class SqliteStore implements Store {
   readonly #writer: Writer | WriterClient
   readonly #metrics: SqliteMetrics | undefined
   readonly #groupCommit: GroupCommit<WriteCall, WriteResult>
-  readonly #write = ((...call: unknown[]) =>
-    this.#groupCommit.submit(call as unknown as WriteCall)) as SubmitWrite
+  // GroupCommit does not relate the type of a call to that of its result.
+  readonly #write = ((call) => this.#groupCommit.submit(call)) as SubmitWrite
   readonly #reader: Reader
   readonly #inFlight = new InFlight()
   readonly #commits: CommitSignal
@@ -125,14 +124,14 @@ export class SqliteStore implements Store {
     if (this.#writerHost !== undefined) metrics?.measureSpace(given.file)
     this.#groupCommit = new GroupCommit({
       commit: (changes) => this.#commit(changes),
-      sizeOf: measureChange,
+      sizeOf: measureCall,
       waiting,
     })
     if (retention !== undefined) {
       const clock = new RetentionClock(retention.age, onProblem)
       const methods = {
         hasExcess: (limits: ChangeLimits) => this.#reader.hasExcess(limits),
-        prune: (limits: ChangeLimits) => this.#write('pruneChanges', limits),
+        prune: (limits: ChangeLimits) => this.#write({ type: 'pruneChanges', limits }),
       }
       pruneChanges(retention, clock, methods, this.#pruning.signal)
     }
@@ -154,11 +153,11 @@ export class SqliteStore implements Store {
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
-    return this.#write('create', plant)
+    return this.#write({ type: 'create', plant })
   }
 
   createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
-    return this.#write('createAll', plants)
+    return this.#write({ type: 'createAll', plants })
   }
 
   get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
@@ -186,15 +185,15 @@ export class SqliteStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#write('update', id, patch, expected)
+    return this.#write({ type: 'update', id, patch, expected })
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#write('remove', id, expected)
+    return this.#write({ type: 'remove', id, expected })
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#write('importPlants', plants, onConflict)
+    return this.#write({ type: 'import', plants, onConflict })
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -206,7 +205,7 @@ export class SqliteStore implements Store {
   }
 
   restrict(step: RestrictionStep): Promise<RestrictionResult> {
-    return this.#write('restrict', step)
+    return this.#write({ type: 'restrict', step })
   }
 
   async ping(): Promise<void> {
@@ -223,19 +222,19 @@ export class SqliteStore implements Store {
   }
 
   addToken(token: StoredToken): Promise<boolean> {
-    return this.#write('addToken', token)
+    return this.#write({ type: 'addToken', token })
   }
 
   addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#write('addFirstToken', token)
+    return this.#write({ type: 'addFirstToken', token })
   }
 
   removeToken(name: string): Promise<boolean> {
-    return this.#write('removeToken', name)
+    return this.#write({ type: 'removeToken', name })
   }
 
   noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#write('noteTokenUse', name, at)
+    return this.#write({ type: 'noteTokenUse', name, at })
   }
 
   readChanges(
@@ -286,5 +285,20 @@ export class SqliteStore implements Store {
       // After a failure too, because a change that throws may have been applied.
       this.#commits.add()
     }
+  }
+}
+
+/** The webhooks in the file. */
+function webhookStore(reader: Reader, write: SubmitWrite): WebhookStore {
+  return {
+    list: async () => reader.listWebhooks(),
+    add: (webhook) => write({ type: 'addWebhook', webhook }),
+    remove: (name, owner) => write({ type: 'removeWebhook', name, owner }),
+    rotateSecret: (name, secret, previousUntil) =>
+      write({ type: 'rotateWebhookSecret', name, secret, previousUntil }),
+    resume: (name, fromOldest) => write({ type: 'resumeWebhook', name, fromOldest }),
+    lease: (owner) => write({ type: 'leaseWebhooks', owner }),
+    release: (owner) => write({ type: 'releaseWebhooks', owner }),
+    saveProgress: (owner, saved) => write({ type: 'saveWebhookProgress', owner, saved }),
   }
 }

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { argument } from '../../../src/commands/options.ts'
+import { argument } from '../../../src/commands/console/options.ts'
 import { integer } from '../../../src/config/setting-values.ts'
 import { inFolder, Trial } from '../trial.ts'
 import { formatTally } from '../witness.ts'

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { serviceBusy } from '../../../src/http/api-error.ts'
+import { serviceBusy } from '../../../src/http/responses/api-error.ts'
 import { EXPIRED } from '../../helpers/changes.ts'
 import { formatHead } from '../../helpers/connection.ts'
 import {

@@ -1,7 +1,7 @@
 /** The service sends every Error example of the contract. */
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { serviceBusy } from '../../../src/http/api-error.ts'
+import { serviceBusy } from '../../../src/http/responses/api-error.ts'
 import { latestCursor } from '../../helpers/changes.ts'
 import {
   type Answer,

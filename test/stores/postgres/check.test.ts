@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { newerSchemaMessage, StoreError } from '../../../src/stores/store-error.ts'
+import { newerSchemaMessage, StoreError } from '../../../src/stores/shared/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
 

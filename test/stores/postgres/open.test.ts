@@ -11,7 +11,11 @@ import {
   SCHEMA_VERSION,
 } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { MissingDatabase, newerSchemaMessage, StoreError } from '../../../src/stores/store-error.ts'
+import {
+  MissingDatabase,
+  newerSchemaMessage,
+  StoreError,
+} from '../../../src/stores/shared/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, otherVersion, set } from './databases.ts'
 import { countWaiting } from './sessions.ts'

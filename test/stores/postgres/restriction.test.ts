@@ -1,9 +1,10 @@
 /** Restrictions that also apply to SQL. */
+
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { restrictedError } from '../../../service/restriction.ts'
+import { restrictedError } from '../../../src/config/restricted-error.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'

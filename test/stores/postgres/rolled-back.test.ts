@@ -1,6 +1,6 @@
 /** Transactions that the server rolls back in favor of others, as engines with serializable transactions do. */
 import t, { type Test } from 'tap'
-import { changeRequiredStandbys } from '../../../src/stores/postgres/durability/required-standbys.ts'
+import { changeRequiredStandbys } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { exported } from '../plants.ts'

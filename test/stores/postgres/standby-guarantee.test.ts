@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 import {
   type Observation,
   StandbyGuarantee,
-} from '../../../src/stores/postgres/durability/standby-guarantee.ts'
+} from '../../../src/stores/postgres/connection/standby-guarantee.ts'
 
 const without: Observation = {
   synchronous_commit: 'on',

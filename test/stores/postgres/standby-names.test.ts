@@ -1,5 +1,5 @@
 import t from 'tap'
-import { countStandbys } from '../../../src/stores/postgres/durability/standby-guarantee.ts'
+import { countStandbys } from '../../../src/stores/postgres/connection/standby-guarantee.ts'
 
 const SETTINGS = {
   synchronous_commit: 'on',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseConnectionString } from '../../../src/stores/postgres/connection/connection-string.ts'
 import { toServers } from '../../../src/stores/postgres/connection/encryption.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
+import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { issue } from '../../helpers/certificates.ts'
 
 const { cert } = issue({ name: 'authority' })

@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { SqliteBackupFolder } from '../../../src/stores/sqlite/backup/backup-folder.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
 
 const LOCK = '.plant-store-backup.lock'
 

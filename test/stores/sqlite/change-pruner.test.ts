@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RetentionClock } from '../../../src/stores/retention-clock.ts'
+import { RetentionClock } from '../../../src/stores/shared/retention-clock.ts'
 import { prepareExcess, pruneChanges } from '../../../src/stores/sqlite/feed/change-pruner.ts'
 import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'

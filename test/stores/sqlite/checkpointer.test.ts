@@ -6,13 +6,13 @@ import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { openDatabase, type SqliteOptions } from '../../../src/stores/sqlite/file/database.ts'
 import { OpenFile } from '../../../src/stores/sqlite/file/file-identity.ts'
-import { SqliteMetrics } from '../../../src/stores/sqlite/sqlite-metrics.ts'
 import {
   Checkpointer,
   checkpointThread,
   prepareCheckpoint,
   type WalState,
 } from '../../../src/stores/sqlite/writer/checkpointer.ts'
+import { SqliteMetrics } from '../../../src/stores/sqlite/writer/sqlite-metrics.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { valueIn } from '../figures.ts'
 

@@ -10,12 +10,12 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { OnProgress } from '../../../src/stores/engine.ts'
-import { isUnused } from '../../../src/stores/sqlite/backup/checksum.ts'
+import type { OnProgress } from '../../../src/stores/shared/engine.ts'
+import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
+import { isUnused } from '../../../src/stores/sqlite/check/checksum.ts'
+import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
 
 /** Makes a database with a plant, and a backup of it. */
 async function backUp(t: Test, name = 'backup.db') {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { CommitSignal } from '../../../src/stores/sqlite/feed/commit-signal.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { Reader } from '../../../src/stores/sqlite/reader.ts'
+import { Reader } from '../../../src/stores/sqlite/reads/reader.ts'
 import { isSettled } from '../../helpers/settled.ts'
 
 const same = () => 0

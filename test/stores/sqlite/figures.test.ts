@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import {
   prepareMeasurement,
   type SpaceFigures,
   SqliteMetrics,
-} from '../../../src/stores/sqlite/sqlite-metrics.ts'
-import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+} from '../../../src/stores/sqlite/writer/sqlite-metrics.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { valueIn } from '../figures.ts'
 

@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
 import { thrownBy } from './files.ts'
 
 // With this umask, files are private only if the code makes them so.

@@ -1,7 +1,7 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/plant-search.ts'
+import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-search.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
@@ -31,7 +31,7 @@ const SCANS: Record<string, string> = {
 }
 
 const ADVICE =
-  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/sqlite-schema.ts, ' +
+  'The cost of this statement grows with the number of rows. Add an index to MIGRATIONS in src/stores/sqlite/file/sqlite-schema.ts, ' +
   'rewrite the statement, or add it to SCANS in test/stores/sqlite/query-plans.test.ts with a reason.'
 
 /** These read every row of a range before they return one, which a plan does not show. */

@@ -12,11 +12,11 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { OnProgress, RestoreOptions } from '../../../src/stores/engine.ts'
+import type { OnProgress, RestoreOptions } from '../../../src/stores/shared/engine.ts'
+import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage, sql } from './files.ts'
 
 /** A backup with 5 MB of plants. */

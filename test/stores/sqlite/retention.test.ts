@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import type { Retention } from '../../../src/stores/engine.ts'
+import type { Retention } from '../../../src/stores/shared/engine.ts'
+import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { prepareExcess } from '../../../src/stores/sqlite/feed/change-pruner.ts'
 import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { changesAfter, eventually, latest, pageOf } from '../changes.ts'
@@ -63,9 +63,9 @@ function prune(file: string): void {
   const writer = new Writer(db)
   const find = prepareExcess(db)
   const limits = { before: Date.now() - FOREVER, bytes: UNLIMITED }
-  while (find(limits) !== undefined) writer.commit([['pruneChanges', limits]])
+  while (find(limits) !== undefined) writer.commit([{ type: 'pruneChanges', limits }])
   // As if another process had deleted them in the meantime.
-  writer.commit([['pruneChanges', limits]])
+  writer.commit([{ type: 'pruneChanges', limits }])
   writer.close()
 }
 

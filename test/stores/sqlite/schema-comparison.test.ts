@@ -4,14 +4,18 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import type { Restriction } from '../../../service/restriction.ts'
-import type { CheckResult } from '../../../src/stores/check-result.ts'
+import type { CheckResult } from '../../../src/stores/shared/check-result.ts'
+import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
+import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { checkDatabase } from '../../../src/stores/sqlite/sqlite-check.ts'
-import { FIRST_VERSION, migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/sqlite-schema.ts'
+import {
+  FIRST_VERSION,
+  migrate,
+  SCHEMA_VERSION,
+} from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { StoreError } from '../../../src/stores/store-error.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
 import { TURN_OFF } from './turned-off.ts'
 

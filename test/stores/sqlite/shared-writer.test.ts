@@ -5,17 +5,20 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import type { WriteCall } from '../../../src/stores/sqlite/writer/writer.ts'
+import type { WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
 import { WriterClient, WriterHost } from '../../../src/stores/sqlite/writer/writer-client.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { commitsIn } from './files.ts'
 
 const LOCK_TIMEOUT_MS = 30_000
 
-const creation = (id: number, name = 'x'): WriteCall => ['create', { id: BigInt(id), name }]
+const creation = (id: number, name = 'x'): WriteCall => ({
+  type: 'create',
+  plant: { id: BigInt(id), name },
+})
 
 /** Fails, because SQLite cannot bind the name. */
-const DEFECT = ['create', { id: 100n, name: {} }] as unknown as WriteCall
+const DEFECT = { type: 'create', plant: { id: 100n, name: {} } } as unknown as WriteCall
 
 /** A writer and clients of it. The database can be locked. */
 async function startWriter(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
@@ -92,9 +95,9 @@ t.test('each client gets its own results, in order', async (t) => {
       const name = `${index} ${number}`
       const id = BigInt(10 + index)
       const changes: WriteCall[] = [
-        ['update', id, { name }],
-        ['create', { id, name }],
-        ['create', { id, name: 'other' }],
+        { type: 'update', id, patch: { name } },
+        { type: 'create', plant: { id, name } },
+        { type: 'create', plant: { id, name: 'other' } },
       ]
       // The clients send different numbers of changes.
       const results = await client.commit(changes.slice(0, index + 1))

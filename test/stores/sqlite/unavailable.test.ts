@@ -4,10 +4,11 @@ import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { GroupCommit } from '../../../src/stores/group-commit.ts'
+import { GroupCommit } from '../../../src/stores/shared/group-commit.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { measureChange, type WriteCall, Writer } from '../../../src/stores/sqlite/writer/writer.ts'
+import { measureCall, type WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
+import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
@@ -92,9 +93,10 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
   const writer = new Writer(db)
   const changes = new GroupCommit({
     commit: async (batch: readonly WriteCall[]) => writer.commit(batch),
-    sizeOf: measureChange,
+    sizeOf: measureCall,
   })
-  const create = (id: number, name: string) => changes.submit(['create', { id: BigInt(id), name }])
+  const create = (id: number, name: string) =>
+    changes.submit({ type: 'create', plant: { id: BigInt(id), name } })
   const pages = Number(db.pragma('page_count', { simple: true }))
   db.pragma(`max_page_count = ${pages + 4}`)
 

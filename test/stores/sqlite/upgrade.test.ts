@@ -7,7 +7,7 @@ import {
   migrate,
   readSchemaVersion,
   SCHEMA_VERSION,
-} from '../../../src/stores/sqlite/sqlite-schema.ts'
+} from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 
 const NEXT_VERSION = SCHEMA_VERSION + 1
 

@@ -1,4 +1,4 @@
-import { StoreError } from '../../store-error.ts'
+import { StoreError } from '../../shared/store-error.ts'
 
 /** A parsed connection string. */
 export interface Address {

@@ -1,9 +1,8 @@
-import { InFlight } from '../../in-flight.ts'
-import { OBSERVATION, type Observation, StandbyGuarantee } from '../durability/standby-guarantee.ts'
-import type { ConnectionFigures } from '../postgres-metrics.ts'
+import { InFlight } from '../../shared/in-flight.ts'
 import { Deadline } from './deadline.ts'
-import { Hosts } from './hosts.ts'
+import { type ConnectionFigures, Hosts } from './hosts.ts'
 import { type Run, Session } from './session.ts'
+import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
 const LOCK_WAIT_PART = 0.9

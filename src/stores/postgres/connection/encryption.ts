@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
-import { isLoopback } from '../../../loopback.ts'
-import { StoreError } from '../../store-error.ts'
+import { isLoopback } from '../../../system/loopback.ts'
+import { StoreError } from '../../shared/store-error.ts'
 
 /** How to connect to a host. */
 export interface Server {

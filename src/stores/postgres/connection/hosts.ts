@@ -1,13 +1,21 @@
 import pg from 'pg'
 import pgpass from 'pgpass'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import type { ConnectionFigures } from '../postgres-metrics.ts'
 import type { Deadline } from './deadline.ts'
 import { type Server, toServers } from './encryption.ts'
 import { toUnavailable } from './postgres-errors.ts'
 
 /** Connections per replica. More would only slow the server down. */
 const CONNECTIONS_MAX = 10
+
+/** The use of the connections to the server. */
+export interface ConnectionFigures {
+  readonly idle: number
+  readonly used: number
+  readonly max: number
+  /** Requests that wait for a connection. */
+  readonly pending: number
+}
 
 /** Pools of connections to several hosts. Uses the last primary known, otherwise the next host that accepts changes. */
 export class Hosts {

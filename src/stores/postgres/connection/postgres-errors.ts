@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { restrictedError } from '../../../../service/restriction.ts'
+import { restrictedError } from '../../../config/restricted-error.ts'
 
 /** The database has refused a change to plants. The detail is the source of a mirror, and empty if it is frozen. */
 export const RESTRICTED = 'PS001'

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { cancelStatement } from './cancellation.ts'
+import type { Deadline } from './deadline.ts'
+import { isRetryable, mapError } from './postgres-errors.ts'
 import {
   CONFIGURATION,
   CONFIGURED_AT,
   type Configuration,
   type StandbyGuarantee,
-} from '../durability/standby-guarantee.ts'
-import { cancelStatement } from './cancellation.ts'
-import type { Deadline } from './deadline.ts'
-import { isRetryable, mapError } from './postgres-errors.ts'
+} from './standby-guarantee.ts'
 
 /** How many times to attempt a transaction that the server keeps rolling back in favor of others. */
 const ATTEMPTS_MAX = 10

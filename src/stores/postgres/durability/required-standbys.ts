@@ -1,8 +1,6 @@
-import { StoreError } from '../../store-error.ts'
-import { parseConnectionString } from '../connection/connection-string.ts'
-import { Connections } from '../connection/connections.ts'
-import { migrate, readSchemaVersion } from '../postgres-schema.ts'
-import { formatStandbys } from './standby-guarantee.ts'
+import { StoreError } from '../../shared/store-error.ts'
+import type { Connections } from '../connection/connections.ts'
+import { formatStandbys } from '../connection/standby-guarantee.ts'
 
 const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
 const ADD = `
@@ -30,27 +28,12 @@ export async function agreeOnStandbys(connections: Connections, required?: numbe
   )
 }
 
-/**
- * Replaces the stored number. Running replicas adopt it.
- *
- * @throws StoreError with a one-line reason if the database cannot be used
- */
-export async function changeRequiredStandbys(
-  { url, timeout }: { readonly url: string; readonly timeout: number },
+/** Replaces the stored number. Running replicas adopt it. */
+export async function replaceRequiredStandbys(
+  connections: Connections,
   required: number,
 ): Promise<void> {
-  const { urls, redacted } = parseConnectionString(url)
-  const connections = new Connections({ urls, timeout })
-  try {
-    if ((await readSchemaVersion(connections)) === 0) throw new StoreError('it is empty')
-    await migrate(connections)
-    await connections.query(REPLACE, [required])
-  } catch (cause) {
-    const { message } = cause as Error
-    throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
-  } finally {
-    await connections.close()
-  }
+  await connections.query(REPLACE, [required])
 }
 
 async function addAndFind(connections: Connections, required: number): Promise<number> {

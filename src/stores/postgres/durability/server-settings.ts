@@ -1,6 +1,6 @@
-import { StoreError } from '../../store-error.ts'
+import { StoreError } from '../../shared/store-error.ts'
 import type { Connections } from '../connection/connections.ts'
-import type { ReplicationSettings } from './standby-guarantee.ts'
+import type { ReplicationSettings } from '../connection/standby-guarantee.ts'
 
 /** Settings of the server that determine the encoding of text, and what a commit guarantees. */
 export interface ServerSettings extends ReplicationSettings {

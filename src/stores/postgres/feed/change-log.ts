@@ -5,9 +5,9 @@ import type {
   NoChanges,
 } from '../../../../service/change-feed.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
-import { decodeCursor, encodeCursor } from '../../cursor.ts'
-import { NEW_LOG, type OnProblem, type Retention } from '../../engine.ts'
-import { type ReadLimit, readLimited, type TOO_LONG } from '../../limited-read.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
+import { NEW_LOG, type OnProblem, type Retention } from '../../shared/engine.ts'
+import { type ReadLimit, readLimited, type TOO_LONG } from '../../shared/limited-read.ts'
 import type { Connections } from '../connection/connections.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run } from '../connection/session.ts'

@@ -1,8 +1,8 @@
 import type { Change } from '../../../../service/change-feed.ts'
-import { type Cursor, encodeCursor } from '../../cursor.ts'
-import { type ReadLimit, TOO_LONG } from '../../limited-read.ts'
-import { BATCH_TEXT_MAX } from '../../page-limits.ts'
-import { toChange } from '../../rows.ts'
+import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
+import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
+import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
+import { toChange } from '../../shared/rows.ts'
 import type { Run } from '../connection/session.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 

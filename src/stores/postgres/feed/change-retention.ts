@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { OnProblem, Retention } from '../../engine.ts'
-import { RetentionClock } from '../../retention-clock.ts'
+import type { OnProblem, Retention } from '../../shared/engine.ts'
+import { RetentionClock } from '../../shared/retention-clock.ts'
 import type { Connections } from '../connection/connections.ts'
 import { NOW_MS } from './change-tables.ts'
 

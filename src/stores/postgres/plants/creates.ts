@@ -5,7 +5,7 @@ import {
   type NewPlant,
   type Plant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../rows.ts'
+import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run, Session } from '../connection/session.ts'
 import { IdTaken, INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'

@@ -5,7 +5,7 @@ import {
   type OnConflict,
   type Plant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../rows.ts'
+import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import type { Run, Session } from '../connection/session.ts'
 import { insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-inserts.ts'
 

@@ -11,7 +11,7 @@ import {
   type RestrictionRow,
   restrictionValues,
   toRestriction,
-} from '../../restriction-row.ts'
+} from '../../shared/restriction-row.ts'
 import type { Connections } from '../connection/connections.ts'
 import { RESTRICTED } from '../connection/postgres-errors.ts'
 import type { Run } from '../connection/session.ts'

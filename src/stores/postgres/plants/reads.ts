@@ -2,9 +2,9 @@ import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
 import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
-import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../limited-read.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../page-limits.ts'
-import { joinPlants, type PlantRow, toPlant } from '../../rows.ts'
+import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
+import { joinPlants, type PlantRow, toPlant } from '../../shared/rows.ts'
 import type { Run } from '../connection/session.ts'
 
 interface PageRow extends PlantRow {

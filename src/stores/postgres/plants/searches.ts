@@ -1,6 +1,6 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
-import type { PlantRow } from '../../rows.ts'
+import type { PlantRow } from '../../shared/rows.ts'
 import type { Run } from '../connection/session.ts'
 import { hasTag, toPage } from './reads.ts'
 

@@ -4,10 +4,10 @@ import {
   type PlantPatch,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../rows.ts'
+import { type PlantRow, toPlant } from '../../shared/rows.ts'
+import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Session } from '../connection/session.ts'
-import { AWAIT_STANDBYS } from '../locks.ts'
 
 /** `$2` and `$4` say whether the patch has a name and a tag. */
 const UPDATE = `

@@ -9,13 +9,13 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { PRIVATE_FOLDER_MODE } from '../../../file-modes.ts'
-import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../engine.ts'
-import { StoreError } from '../../store-error.ts'
+import { PRIVATE_FOLDER_MODE } from '../../../system/file-modes.ts'
+import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../shared/engine.ts'
+import { StoreError } from '../../shared/store-error.ts'
+import { CHECKSUM_SUFFIX, isUnused } from '../check/checksum.ts'
 import { createDatabaseFile, refuseMemory } from '../file/database.ts'
 import { COMPANION_SUFFIXES } from '../file/file-modes-check.ts'
-import { explain } from '../sqlite-errors.ts'
-import { CHECKSUM_SUFFIX, isUnused } from './checksum.ts'
+import { explain } from '../file/sqlite-errors.ts'
 import { backUpDatabase } from './database-backup.ts'
 
 /** The names contain the UTC time at which the backup began, so they sort by age. */

@@ -4,10 +4,10 @@
  */
 import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import type { BackupSummary } from '../../engine.ts'
-import { findFault, findIntegrityFaults } from '../sqlite-check.ts'
-import { explain } from '../sqlite-errors.ts'
-import { hashFile } from './checksum.ts'
+import type { BackupSummary } from '../../shared/engine.ts'
+import { hashFile } from '../check/checksum.ts'
+import { findFault, findIntegrityFaults } from '../check/sqlite-check.ts'
+import { explain } from '../file/sqlite-errors.ts'
 
 /** Printed as JSON. */
 export type Verification = BackupSummary | { readonly fault: string }

@@ -2,11 +2,11 @@ import { createReadStream, createWriteStream, existsSync, statSync } from 'node:
 import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
-import type { BackupOptions, RestoreOptions, RestoreSummary } from '../../engine.ts'
-import { StoreError } from '../../store-error.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts'
+import type { BackupOptions, RestoreOptions, RestoreSummary } from '../../shared/engine.ts'
+import { StoreError } from '../../shared/store-error.ts'
+import { CHECKSUM_SUFFIX, compareChecksum, isUnused } from '../check/checksum.ts'
 import { refuseMemory } from '../file/database.ts'
-import { CHECKSUM_SUFFIX, compareChecksum, isUnused } from './checksum.ts'
 import { copyError, copyVerified, publish, withWriteErrors } from './database-backup.ts'
 
 const CHUNK_BYTES = 2 ** 20

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import type { Retention } from '../../engine.ts'
-import type { RetentionClock } from '../../retention-clock.ts'
+import type { Retention } from '../../shared/engine.ts'
+import type { RetentionClock } from '../../shared/retention-clock.ts'
 import { START } from './change-triggers.ts'
 
 /** How often to look for changes to delete. */
@@ -98,13 +98,13 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
  * Prepares a transaction's part of the deletion. It searches again, because another process may have deleted the changes
  * since.
  */
-export function preparePrune(db: Database): (limits: ChangeLimits) => void {
+export function preparePrune(db: Database): (limits: ChangeLimits) => undefined {
   const findExcess = prepareExcess(db)
   const deleteBefore = db.prepare('DELETE FROM changes WHERE position < ?')
   const makeStart = db.prepare(
     `UPDATE changes SET type = ${START}, id = 0, name = NULL, tag = NULL WHERE position = ?`,
   )
-  return (limits) => {
+  return (limits): undefined => {
     const start = findExcess(limits)
     if (start === undefined) return
     deleteBefore.run(start)

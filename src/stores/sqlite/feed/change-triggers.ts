@@ -10,7 +10,7 @@
  */
 import type { Database } from 'better-sqlite3'
 import type { Change } from '../../../../service/change-feed.ts'
-import { LOG_ID_BYTES } from '../../cursor.ts'
+import { LOG_ID_BYTES } from '../../shared/cursor.ts'
 
 /** The types of changes by their number in the table. SQLite needs no space for the values 0 and 1. */
 export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies Change['type'][]

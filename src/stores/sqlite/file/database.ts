@@ -1,14 +1,14 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../file-modes.ts'
-import { IN_MEMORY, NEW_LOG, type OnProblem, type StoreOptions } from '../../engine.ts'
-import { MissingDatabase, StoreError } from '../../store-error.ts'
+import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts'
+import { IN_MEMORY, NEW_LOG, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
+import { MissingDatabase, StoreError } from '../../shared/store-error.ts'
 import { beginMissingLog } from '../feed/change-triggers.ts'
-import { compareSchema } from '../schema-comparison.ts'
-import { explain } from '../sqlite-errors.ts'
-import { findIncompatibility, migrate } from '../sqlite-schema.ts'
 import { type FileIdentity, OpenFile } from './file-identity.ts'
+import { compareSchema } from './schema-comparison.ts'
+import { explain } from './sqlite-errors.ts'
+import { findIncompatibility, migrate } from './sqlite-schema.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
-import { NON_OWNER, PERMISSIONS } from '../../../file-modes.ts'
-import { type Finding, ok, warning } from '../../check-result.ts'
-import { locateTokenFiles } from '../../engine.ts'
+import { NON_OWNER, PERMISSIONS } from '../../../system/file-modes.ts'
+import { type Finding, ok, warning } from '../../shared/check-result.ts'
+import { locateTokenFiles } from '../../shared/engine.ts'
 
 /** Suffixes of the files that SQLite keeps next to a database. It uses any that it finds there. */
 export const COMPANION_SUFFIXES = ['-wal', '-shm', '-journal']

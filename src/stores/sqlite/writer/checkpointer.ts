@@ -7,10 +7,10 @@ import {
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { ThreadModule } from '../../../threads/thread-module.ts'
-import type { OnProblem } from '../../engine.ts'
+import type { OnProblem } from '../../shared/engine.ts'
 import { type SqliteOptions, WAL_PAGES } from '../file/database.ts'
-import { mapError } from '../sqlite-errors.ts'
-import type { SqliteMetrics } from '../sqlite-metrics.ts'
+import { mapError } from '../file/sqlite-errors.ts'
+import type { SqliteMetrics } from './sqlite-metrics.ts'
 
 /** The state of the WAL, in pages: its length, and how much of it has been written back. */
 export interface WalState {

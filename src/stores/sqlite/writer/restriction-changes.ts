@@ -5,51 +5,23 @@ import {
   type Restriction,
   type RestrictionResult,
   type RestrictionStep,
-  restrictedError,
 } from '../../../../service/restriction.ts'
+import { restrictedError } from '../../../config/restricted-error.ts'
 import {
   beginsCopy,
   isSameRestriction,
   RESTRICTION_COLUMNS,
-  type RestrictionRow,
   restrictionValues,
-  toRestriction,
-} from '../../restriction-row.ts'
+} from '../../shared/restriction-row.ts'
 import { RENEW_LOG } from '../feed/change-triggers.ts'
+import {
+  prepareRestrictionRead,
+  RAISE_BARRIER,
+  REMOVE_BARRIER,
+} from '../file/restriction-barrier.ts'
 
 /** Thrown to roll a step back, because its effect was not the required one. */
 class Diverged extends Error {}
-
-/**
- * Refuse changes by any process. They exist only while the database is restricted. A step deletes the restriction before
- * it changes plants.
- */
-const BARRIER = ['INSERT', 'UPDATE', 'DELETE'].map((event) => ({
-  name: `refuse_${event.toLowerCase()}`,
-  definition: `
-    BEFORE ${event} ON plants WHEN EXISTS (SELECT 1 FROM plant_restriction) BEGIN
-      SELECT RAISE(ABORT, 'changes to plants are restricted');
-    END`,
-}))
-
-/** Begins to refuse changes. */
-export const RAISE_BARRIER = BARRIER.map(
-  ({ name, definition }) => `CREATE TRIGGER ${name} ${definition.trim()};`,
-).join('\n')
-
-const REMOVE_BARRIER = BARRIER.map(({ name }) => `DROP TRIGGER ${name};`).join('\n')
-
-export interface RestrictionChanges {
-  restrict(step: RestrictionStep): RestrictionResult
-}
-
-/** Returns a function that reads the restriction. */
-export function prepareRestrictionRead(db: Database): () => Restriction | undefined {
-  const find = db.prepare<[], RestrictionRow>(
-    `SELECT ${RESTRICTION_COLUMNS.join()} FROM plant_restriction WHERE is_only = 1`,
-  )
-  return () => toRestriction(find.get())
-}
 
 /**
  * Returns a function that turns the error of a refused change into StoreUnavailable, while its transaction is open. It
@@ -65,7 +37,9 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
 }
 
 /** Prepares RestrictionStore.restrict. The caller runs it in a transaction, which can contain other changes. */
-export function prepareRestrictionChanges(db: Database): RestrictionChanges {
+export function prepareRestrictionChange(
+  db: Database,
+): (step: RestrictionStep) => RestrictionResult {
   const read = prepareRestrictionRead(db)
   const anyPlant = db.prepare('SELECT 1 FROM plants LIMIT 1')
   const anyRestriction = db.prepare('SELECT 1 FROM plant_restriction')
@@ -106,18 +80,16 @@ export function prepareRestrictionChanges(db: Database): RestrictionChanges {
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
     if (beginsCopy(next)) db.exec(RENEW_LOG)
   })
-  return {
-    restrict(step) {
-      if (!isSameRestriction(step.expected, read())) return 'unexpected'
-      if (beginsMirror(step) && anyRestriction.get() !== undefined) return 'not-new'
-      if (beginsMirror(step) && anyPlant.get() !== undefined) return 'not-empty'
-      try {
-        make(step)
-        return 'done'
-      } catch (error) {
-        if (error instanceof Diverged) return 'diverged'
-        throw error
-      }
-    },
+  return (step) => {
+    if (!isSameRestriction(step.expected, read())) return 'unexpected'
+    if (beginsMirror(step) && anyRestriction.get() !== undefined) return 'not-new'
+    if (beginsMirror(step) && anyPlant.get() !== undefined) return 'not-empty'
+    try {
+      make(step)
+      return 'done'
+    } catch (error) {
+      if (error instanceof Diverged) return 'diverged'
+      throw error
+    }
   }
 }

@@ -10,7 +10,7 @@ import {
   newWebhookValues,
   PROGRESS_COLUMNS,
   progressColumns,
-} from '../../webhook-row.ts'
+} from '../../shared/webhook-row.ts'
 
 /** Finds a process that has the lease. */
 export const LEADER =
@@ -18,19 +18,8 @@ export const LEADER =
 export const UNLEASED = 'SELECT name FROM plant_webhooks WHERE paused_at IS NULL AND owner IS NOT ?'
 export const LEASE = 'UPDATE plant_webhooks SET owner = ?, owner_until = ? WHERE paused_at IS NULL'
 
-/** The changes that WebhookStore describes. */
-export interface WebhookChanges {
-  addWebhook(webhook: NewWebhook): 'added' | 'taken' | 'full'
-  removeWebhook(name: string, owner?: string): boolean
-  rotateWebhookSecret(name: string, secret: string, previousUntil: Date): boolean
-  resumeWebhook(name: string, fromOldest: boolean): boolean
-  leaseWebhooks(owner: string): string[] | undefined
-  releaseWebhooks(owner: string): void
-  saveWebhookProgress(owner: string, progress: readonly SavedProgress[]): string[]
-}
-
-/** Prepares the changes to webhooks. The caller runs them in a transaction. */
-export function prepareWebhookChanges(db: Database): WebhookChanges {
+/** Prepares the changes that WebhookStore describes. The caller runs them in a transaction. */
+export function prepareWebhookChanges(db: Database) {
   const count = db.prepare<[], bigint>('SELECT count(*) FROM plant_webhooks').pluck()
   const insert = db.prepare(
     `INSERT INTO plant_webhooks (${NEW_COLUMNS.join()})
@@ -61,21 +50,21 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
   )
 
   return {
-    addWebhook(webhook) {
+    add(webhook: NewWebhook): 'added' | 'taken' | 'full' {
       if (Number(count.get()) >= WEBHOOKS_MAX) return 'full'
       return insert.run(...newWebhookValues(webhook)).changes === 1 ? 'added' : 'taken'
     },
-    removeWebhook(name, owner) {
+    remove(name: string, owner?: string): boolean {
       const { changes } = owner === undefined ? remove.run(name) : removeOwned.run(name, owner)
       return changes === 1
     },
-    rotateWebhookSecret(name, secret, previousUntil) {
+    rotateSecret(name: string, secret: string, previousUntil: Date): boolean {
       return rotate.run(secret, previousUntil.getTime(), name).changes === 1
     },
-    resumeWebhook(name, fromOldest) {
+    resume(name: string, fromOldest: boolean): boolean {
       return resume.run(Number(fromOldest), name).changes === 1
     },
-    leaseWebhooks(owner) {
+    lease(owner: string): string[] | undefined {
       const now = Date.now()
       const until = now + WEBHOOK_LEASE_MS
       if (leader.get(owner, now, until) !== undefined) return undefined
@@ -83,10 +72,10 @@ export function prepareWebhookChanges(db: Database): WebhookChanges {
       lease.run(owner, until)
       return taken
     },
-    releaseWebhooks(owner) {
+    release(owner: string): undefined {
       release.run(owner)
     },
-    saveWebhookProgress(owner, saved) {
+    saveProgress(owner: string, saved: readonly SavedProgress[]): string[] {
       const owned = saved.filter(({ name, progress }) => {
         const columns = progressColumns(progress)
         const values = PROGRESS_COLUMNS.map((column) => columns[column])

@@ -3,11 +3,11 @@ import { lastKnown } from '../../../threads/last-known.ts'
 import { RemoteCalls } from '../../../threads/remote-calls.ts'
 import { fromReply, type Reply } from '../../../threads/reply.ts'
 import { requireThread, ThreadModule } from '../../../threads/thread-module.ts'
-import type { OnProblem } from '../../engine.ts'
-import type { Metrics } from '../../store-metrics.ts'
+import type { OnProblem } from '../../shared/engine.ts'
+import type { Metrics } from '../../shared/store-metrics.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import type { SqliteOptions } from '../file/database.ts'
-import type { WriteCall, WriteResult } from './writer.ts'
+import type { WriteCall, WriteResult } from './write-call.ts'
 
 /** Sent to the writer's thread. */
 export interface WriterRequest {
@@ -20,7 +20,7 @@ export type WriterReply = Reply<WriteResult[]>
 
 /** Closing a store waits for its changes. These give up early, because webhook deliveries repeat them. */
 const REPEATABLE_TIMEOUT_MS = 500
-const REPEATABLE: readonly WriteCall[0][] = [
+const REPEATABLE: readonly WriteCall['type'][] = [
   'leaseWebhooks',
   'releaseWebhooks',
   'saveWebhookProgress',
@@ -61,8 +61,8 @@ export class WriterClient {
   }
 }
 
-function isRepeatable([name]: WriteCall): boolean {
-  return REPEATABLE.includes(name)
+function isRepeatable({ type }: WriteCall): boolean {
+  return REPEATABLE.includes(type)
 }
 
 export interface WriterOptions extends SqliteOptions {

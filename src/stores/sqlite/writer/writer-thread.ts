@@ -3,13 +3,14 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
-import { type Size, sumSizes, TRANSACTION_MAX } from '../../group-commit.ts'
+import { isFull, type Size, sumSizes } from '../../shared/group-commit.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import { openDatabase } from '../file/database.ts'
 import { OpenFile } from '../file/file-identity.ts'
-import type { SqliteMetrics } from '../sqlite-metrics.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
-import { measureChange, type WriteCall, type WriteResult, Writer } from './writer.ts'
+import type { SqliteMetrics } from './sqlite-metrics.ts'
+import { measureCall, type WriteCall, type WriteResult } from './write-call.ts'
+import { Writer } from './writer.ts'
 import {
   type WriterCommand,
   type WriterMethods,
@@ -56,7 +57,7 @@ parentPort?.on('message', async (command: WriterCommand) => {
 })
 
 async function serveMetrics(port: MessagePort): Promise<SqliteMetrics> {
-  const { SqliteMetrics } = await import('../sqlite-metrics.ts')
+  const { SqliteMetrics } = await import('./sqlite-metrics.ts')
   const metrics = new SqliteMetrics()
   serveCalls<keyof WriterMethods>(port, { readMetrics: () => metrics.read() })
   return metrics
@@ -100,7 +101,7 @@ function receiveOthers(first: Received): Received[] {
   let size = measure(first)
   for (const client of clients) {
     if (client === first.client) continue
-    if (size.changes >= TRANSACTION_MAX.changes || size.text >= TRANSACTION_MAX.text) break
+    if (isFull(size)) break
     const request = receiveMessageOnPort(client)
     if (request === undefined) continue
     const other = { client, ...request.message }
@@ -111,7 +112,7 @@ function receiveOthers(first: Received): Received[] {
 }
 
 function measure({ changes }: WriterRequest): Size {
-  return sumSizes(changes.map(measureChange))
+  return sumSizes(changes.map(measureCall))
 }
 
 /** Commits requests together, and replies to each. */

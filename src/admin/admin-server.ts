@@ -1,0 +1,174 @@
+import type { AddressInfo, Socket } from 'node:net'
+import { isIP } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { ListenAddress } from '../config/setting-values.ts'
+import { countRepetitions, headersError } from '../http/request/request-head.ts'
+import { ApiError } from '../http/responses/api-error.ts'
+import { handleErrors } from '../http/responses/error-handler.ts'
+import { getPath } from '../http/responses/request-log.ts'
+import { limitResponses, setCommonHeaders } from '../http/responses/response.ts'
+import { listenOn } from '../http/server/listener.ts'
+import { createServer } from '../http/server/server.ts'
+import { isLoopback } from '../system/loopback.ts'
+
+/** Far more than a few scrapers and health checks need. */
+const ADMIN_CONNECTIONS_MAX = 64
+
+/** How long a request head can take to arrive. Operators' programs send it at once. */
+const HEAD_TIMEOUT_MS = 2000
+
+/** How long a connection can last in all. Prometheus waits as long for a response by default. */
+const LIFETIME_MS = 10_000
+
+const METHODS = ['GET', 'HEAD']
+
+/** A successful response. */
+export interface AdminPage {
+  readonly type: string
+  readonly content: string
+}
+
+/** A function for each path, which reads the page. If it rejects, the response is 503 or 500. */
+export type AdminPages = { readonly [path: string]: () => Promise<AdminPage> }
+
+export interface AdminServerOptions {
+  readonly address: ListenAddress
+  readonly pages: AdminPages
+  readonly log: FastifyBaseLogger
+  readonly headTimeoutMs?: number
+  readonly lifetimeMs?: number
+}
+
+export interface AdminServer {
+  /** @throws the system's error if the address is unavailable */
+  listen(): Promise<AddressInfo>
+  /** Closes all connections. Responses under way are cut off. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a few pages to operators, without tokens, on a separate port. Each connection serves one request without a
+ * body and has a limited lifetime, so that no client can hold much for long.
+ */
+export function createAdminServer({
+  address,
+  pages,
+  log,
+  headTimeoutMs = HEAD_TIMEOUT_MS,
+  lifetimeMs = LIFETIME_MS,
+}: AdminServerOptions): AdminServer {
+  const app = createServer({
+    config: {
+      requestTimeout: headTimeoutMs,
+      maxConnections: Number.POSITIVE_INFINITY,
+    },
+    bodyMethods: new Set(),
+    log,
+    responseTimeoutMs: lifetimeMs,
+  })
+  const connections = replaceOldestConnection(app, lifetimeMs)
+  limitResponses(app, 1)
+  app.decorate('authenticate', (_request, _reply, done) => done())
+  handleErrors(app)
+  app.addHook('onRequest', setCommonHeaders)
+  app.addHook('onRequest', (request, _reply, next) =>
+    next(requestError(request, pages, isLoopback(address.host))),
+  )
+  for (const [path, read] of Object.entries(pages)) {
+    app.route({
+      method: METHODS,
+      url: path,
+      handler: async (_request, reply) => {
+        const { type, content } = await read()
+        // Without a serializer Fastify adds a charset, which `application/json` does not have (RFC 8259 §11).
+        return reply.header('content-type', type).serializer(String).send(content)
+      },
+    })
+  }
+  app.addHook('preClose', async () => {
+    for (const connection of connections) connection.destroy()
+  })
+  return {
+    listen: async () => {
+      await app.ready()
+      const { host, port } = address
+      const { addresses } = await listenOn([app.server], { hosts: [host], port })
+      return addresses[0] as AddressInfo
+    },
+    close: () => app.close(),
+  }
+}
+
+/**
+ * Lets each connection serve one request, and limits its lifetime. When too many are open, a new one replaces one of the
+ * others, so that slow clients cannot make a health check fail: preferably the one that has waited longest for its
+ * client, to send a head or to read a response.
+ *
+ * @returns the open connections
+ */
+function replaceOldestConnection(app: FastifyInstance, lifetimeMs: number): ReadonlySet<Socket> {
+  const open = new Set<Socket>()
+  const waiting = new Set<Socket>()
+  const forget = (connection: Socket) => {
+    open.delete(connection)
+    waiting.delete(connection)
+  }
+  app.server.on('connection', (connection: Socket) => {
+    if (open.size === ADMIN_CONNECTIONS_MAX) {
+      const [replaced] = [...waiting, ...open] as [Socket]
+      replaced.destroy()
+      forget(replaced)
+    }
+    open.add(connection)
+    waiting.add(connection)
+    const timer = setTimeout(() => connection.destroy(), lifetimeMs).unref()
+    connection.once('close', () => {
+      clearTimeout(timer)
+      forget(connection)
+    })
+  })
+  app.server.prependListener('request', ({ socket }, response) => {
+    waiting.delete(socket)
+    response.shouldKeepAlive = false
+  })
+  app.addHook('onSend', async ({ raw: { socket } }) => {
+    if (open.has(socket)) waiting.add(socket)
+  })
+  return open
+}
+
+/** Why a request cannot be served; undefined if it can. */
+function requestError(
+  request: FastifyRequest,
+  pages: AdminPages,
+  isLocal: boolean,
+): ApiError | undefined {
+  const { raw, method, headers } = request
+  const error = headersError(raw, countRepetitions(raw))
+  if (error !== undefined) return error
+  if (isLocal && !isLocalHost(headers.host)) {
+    return new ApiError(
+      'malformed-request',
+      `the host ${headers.host} is not allowed: use localhost or an IP address`,
+    )
+  }
+  const path = getPath(request)
+  if (!Object.hasOwn(pages, path)) return new ApiError('unknown-path', `unknown path ${path}`)
+  if (!METHODS.includes(method)) {
+    const allow = METHODS.join(', ')
+    return new ApiError('method-not-allowed', `${path} supports ${allow}`, { allow })
+  }
+  const length = headers['content-length'] ?? '0'
+  if (headers['transfer-encoding'] === undefined && /^0+$/.test(length)) return undefined
+  return new ApiError('body-too-large', 'expected a request without a body')
+}
+
+/**
+ * Whether the host of a request can only be this machine. On a loopback address, only programs of this machine should
+ * read the pages. Without this check, a web page could too, by giving its own host name an address of this machine (DNS
+ * rebinding).
+ */
+function isLocalHost(authority = ''): boolean {
+  const host = authority.replace(/:\d*$/, '')
+  return host === '' || host.startsWith('[') || isIP(host) !== 0 || isLoopback(host)
+}

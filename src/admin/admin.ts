@@ -1,0 +1,86 @@
+import type { AddressInfo } from 'node:net'
+import { getSystemErrorMessage } from 'node:util'
+import type { FastifyBaseLogger } from 'fastify'
+import { shareResult } from '../../time/shared-result.ts'
+import { within } from '../../time/within.ts'
+import { ConfigError } from '../config/config.ts'
+import type { ListenAddress } from '../config/setting-values.ts'
+import { LIVE, READY } from '../http/health.ts'
+import { serviceBusy } from '../http/responses/api-error.ts'
+import { toAuthority } from '../http/server/listener.ts'
+import { type MetricSources, metricsPage } from '../metrics/metrics.ts'
+import { type AdminPage, createAdminServer } from './admin-server.ts'
+
+/** How long a scrape waits to find out whether the service is ready. */
+const READY_TIMEOUT_MS = 1000
+
+export interface AdminOptions extends Omit<MetricSources, 'isReady'> {
+  readonly address: ListenAddress
+  readonly log: FastifyBaseLogger
+  /** Resolves if the service can serve requests. */
+  readonly checkReady: () => Promise<void>
+}
+
+/** The metrics and health checks of a service, on a separate port. */
+export interface Admin {
+  /**
+   * Starts to listen. The service is not ready yet.
+   *
+   * @throws ConfigError if the address is unavailable
+   */
+  listen(): Promise<AddressInfo>
+  /** Sets whether the service accepts connections. Otherwise it counts as not ready. */
+  setAccepting(isAccepting: boolean): void
+  /** Stops listening and closes all connections. */
+  close(): Promise<void>
+}
+
+/** Prepares the metrics and health checks for operators. */
+export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOptions): Admin {
+  let isAccepting = false
+  const check = shareResult(async () => {
+    if (!isAccepting) throw serviceBusy()
+    await checkReady()
+  })
+  const isReady = () => {
+    const ready = check().then(
+      () => true,
+      () => false,
+    )
+    return within(ready, READY_TIMEOUT_MS, false)
+  }
+  const metrics = metricsPage({ ...sources, isReady })
+  const pages = {
+    '/metrics': metrics.read,
+    [LIVE.path]: async () => toPage(LIVE.json),
+    [READY.path]: async () => {
+      await check()
+      return toPage(READY.json)
+    },
+  }
+  const server = createAdminServer({ address, pages, log })
+  return {
+    listen: async () => {
+      try {
+        return await server.listen()
+      } catch (error) {
+        const authority = toAuthority({ address: address.host, port: address.port })
+        const reason = getSystemErrorMessage(Number((error as NodeJS.ErrnoException).errno))
+        throw new ConfigError(`cannot listen at --admin-port ${authority}: ${reason}`, {
+          cause: error,
+        })
+      }
+    },
+    setAccepting: (value) => {
+      isAccepting = value
+    },
+    close: async () => {
+      metrics.stop()
+      await server.close()
+    },
+  }
+}
+
+function toPage(content: string): AdminPage {
+  return { type: 'application/json', content }
+}

@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { readLatestCursor } from '../../../service/change-feed.ts'
+import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../../service/webhook-store.ts'
+import { ConfigError } from '../../config/config.ts'
+import type { Store } from '../../stores/shared/store.ts'
+import { type InvalidEndpoint, parseEndpoint } from '../../webhooks/endpoint.ts'
+import { newSecret, SAMPLE, toMessage } from '../../webhooks/message.ts'
+import { Sender } from '../../webhooks/sender.ts'
+import { formatMinute, formatTable } from '../console/output.ts'
+import { describeDatabase, withStore } from '../console/store-access.ts'
+import { describeLag } from './webhook-lag.ts'
+
+export interface AddOptions {
+  readonly database: string
+  readonly name: string
+  readonly url: string
+  readonly events: readonly WebhookEvent[]
+  readonly fromOldest?: boolean
+  readonly allowPrivateWebhooks: boolean
+}
+
+export interface RetryOptions {
+  readonly database: string
+  readonly fromOldest?: boolean
+}
+
+export interface TestOptions {
+  readonly database: string
+  readonly allowPrivateWebhooks: boolean
+}
+
+/** How long the old secret signs too after a rotation: 24 hours. */
+const ROTATION_MS = 86_400_000
+
+const KEEP_SAFE = 'Keep it safe: it is not shown again.'
+
+/**
+ * Adds a webhook and prints its secret. Nothing else goes to standard output, so that scripts can capture it.
+ *
+ * @throws ConfigError if the URL is refused, the name is taken, or there are too many
+ */
+export async function addWebhook(options: AddOptions): Promise<void> {
+  const { database, name, url, events, fromOldest = false } = options
+  const { href } = checkUrl(url, options.allowPrivateWebhooks)
+  await withStore({ database }, async (store) => {
+    const latest = await readLatestCursor(store)
+    const secret = newSecret()
+    const cursor = fromOldest ? undefined : latest
+    const createdAt = new Date()
+    const result = await store.webhooks.add({ name, url: href, events, secret, createdAt, cursor })
+    if (result === 'taken') throw new ConfigError(`webhook ${name} already exists`)
+    if (result === 'full') {
+      throw new ConfigError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
+    }
+    process.stdout.write(`${secret}\n`)
+    const start = fromOldest ? 'the oldest retained change' : 'now'
+    process.stderr.write(
+      `Sending ${events.join(', ')} in ${describeDatabase(database)} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
+    )
+  })
+}
+
+/** Prints a table of the webhooks without their secrets. */
+export async function listWebhooks(database: string): Promise<void> {
+  await withStore({ database }, async (store) => {
+    const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
+    for (const webhook of await store.webhooks.list()) rows.push(await tableRow(store, webhook))
+    process.stdout.write(formatTable(rows))
+  })
+}
+
+/** @throws ConfigError if no webhook has the name */
+export async function removeWebhook(database: string, name: string): Promise<void> {
+  await withStore({ database }, async (store) => {
+    requireFound(name, await store.webhooks.remove(name))
+    process.stdout.write(`removed ${name} in ${describeDatabase(database)}\n`)
+  })
+}
+
+/**
+ * Makes the service deliver to a webhook immediately.
+ *
+ * @throws ConfigError if no webhook has the name, or changes after its cursor are missing, unless with `--from-oldest`
+ */
+export async function retryWebhook(
+  name: string,
+  { database, fromOldest = false }: RetryOptions,
+): Promise<void> {
+  await withStore({ database }, async (store) => {
+    const { cursor } = (await find(store, name)).progress
+    const after = fromOldest ? undefined : cursor
+    const page = await store.readChanges({ after, limit: 1 })
+    if (typeof page === 'string') {
+      throw new ConfigError(
+        `cannot resume ${name}: the changes after its last delivery are no longer retained. With --from-oldest, it continues with the oldest retained change and misses the deleted ones`,
+      )
+    }
+    requireFound(name, await store.webhooks.resume(name, fromOldest))
+    process.stdout.write(`resumed ${name} in ${describeDatabase(database)}\n`)
+  })
+}
+
+/**
+ * Replaces the secret of a webhook and prints the new one.
+ *
+ * @throws ConfigError if no webhook has the name
+ */
+export async function rotateWebhook(database: string, name: string): Promise<void> {
+  await withStore({ database }, async (store) => {
+    const secret = newSecret()
+    const until = new Date(Date.now() + ROTATION_MS)
+    requireFound(name, await store.webhooks.rotateSecret(name, secret, until))
+    process.stdout.write(`${secret}\n`)
+    process.stderr.write(
+      `Rotated the secret of ${name} in ${describeDatabase(database)}. Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
+    )
+  })
+}
+
+/**
+ * Delivers a sample plant from this process.
+ *
+ * @throws ConfigError if no webhook has the name, or the receiver does not confirm the delivery
+ */
+export async function testWebhook(
+  name: string,
+  { database, allowPrivateWebhooks: allowPrivate }: TestOptions,
+): Promise<void> {
+  await withStore({ database }, async (store) => {
+    const webhook = await find(store, name)
+    const sender = new Sender({ allowPrivate })
+    const message = toMessage(`msg_${randomUUID()}`, SAMPLE, webhook, Date.now())
+    const outcome = await sender.send(webhook.url, message, new AbortController().signal)
+    sender.close()
+    if (outcome.result === 'failed') throw new ConfigError(`the delivery failed: ${outcome.reason}`)
+    if (outcome.result === 'gone') {
+      throw new ConfigError(
+        'the receiver wants no events (status 410): the service removes the webhook at the next one',
+      )
+    }
+    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${outcome.status}\n`)
+  })
+}
+
+function checkUrl(url: string, allowPrivate: boolean): URL {
+  try {
+    return parseEndpoint(url, allowPrivate)
+  } catch (error) {
+    throw new ConfigError(`invalid --url: ${(error as InvalidEndpoint).message}`)
+  }
+}
+
+function requireFound(name: string, isFound: boolean): void {
+  if (!isFound) throw new ConfigError(`webhook ${name} does not exist`)
+}
+
+async function find(store: Store, name: string): Promise<Webhook> {
+  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
+  if (webhook === undefined) throw new ConfigError(`webhook ${name} does not exist`)
+  return webhook
+}
+
+async function tableRow(store: Store, webhook: Webhook): Promise<string[]> {
+  const { name, events, url, progress } = webhook
+  const { lastSuccessAt, lastFailureAt, lastFailure } = progress
+  return [
+    name,
+    events.join(),
+    describeState(webhook),
+    await describeLag(store, webhook),
+    lastSuccessAt === undefined ? 'never' : formatMinute(lastSuccessAt),
+    lastFailureAt === undefined ? 'never' : `${formatMinute(lastFailureAt)} ${lastFailure}`,
+    url,
+  ]
+}
+
+function describeState({ progress }: Webhook): string {
+  const { attempts, pausedAt } = progress
+  if (pausedAt !== undefined) return 'paused'
+  return attempts === 0 ? 'active' : `failing (${attempts}×)`
+}

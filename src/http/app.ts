@@ -1,0 +1,159 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import openapiGlue from 'fastify-openapi-glue'
+import { type ContractDocument, forSerializer } from '../../contract/contract.ts'
+import type { Client } from '../../contract/operation-types.ts'
+import type { AccessTokens } from '../../service/access-tokens.ts'
+import type { ChangesRequest } from '../../service/change-feed.ts'
+import { LongReads } from '../../service/long-reads.ts'
+import type { RequestStore } from '../../service/plant-store.ts'
+import type { RestrictionReader } from '../../service/restriction.ts'
+import { SharedFeed } from '../../service/shared-feed.ts'
+import type { Config } from '../config/config.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import { serveDocs } from './docs/docs.ts'
+import { reportHealth } from './health.ts'
+import { followChanges } from './operations/follow-changes.ts'
+import { Followers } from './operations/followers.ts'
+import { PlantService } from './operations/plant-service.ts'
+import { resolveOperations } from './operations/routes.ts'
+import { serveRoot } from './page/page.ts'
+import { ProtectedResource } from './protected-resource.ts'
+import { admitRequest, RouteTable, routeError } from './request/admission.ts'
+import { authenticateBearers } from './request/authentication.ts'
+import { bodyMethods, bodyReader, checkBodyHead, JSON_TYPES } from './request/body.ts'
+import { Cors, serveCors } from './request/cors.ts'
+import {
+  rejectUndefinedParameters,
+  requestValidators,
+  validationError,
+} from './request/parameters.ts'
+import { enforceRestriction } from './request/restriction-gate.ts'
+import type { Now } from './responses/byte-budget.ts'
+import { handleErrors } from './responses/error-handler.ts'
+import { logRequests } from './responses/request-log.ts'
+import { limitResponses, setCommonHeaders } from './responses/response.ts'
+import { StaticFiles } from './responses/static-file.ts'
+import type { Certificate } from './server/certificate.ts'
+import { createServer } from './server/server.ts'
+
+export interface AppOptions {
+  readonly config: Config
+  readonly contract: ContractDocument
+  readonly store: RequestStore & RestrictionReader
+  readonly tokens: AccessTokens
+  /** Without it, nothing is logged. */
+  readonly log?: FastifyBaseLogger | undefined
+  /**
+   * Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. By default,
+   * this one does.
+   */
+  readonly logsForAll?: boolean | undefined
+  /** The configured certificate. Without it, the service speaks plain HTTP. */
+  readonly certificate?: Certificate | undefined
+  /** Without it, requests are not measured. */
+  readonly requestMetrics?: RequestMetrics | undefined
+  /** Resolves if the service can serve requests. */
+  readonly checkReady: () => Promise<void>
+  /** How many threads share the limits of the process, which are divided by their number. */
+  readonly threads: number
+  /** Clock of the limits on memory. */
+  readonly now?: Now
+  /** See ServerParts. */
+  readonly responseTimeoutMs?: number | undefined
+}
+
+/**
+ * Builds the application: everything that happens to a request, in order. Each stage passes the request on or ends it.
+ * The comment on a stage lists the statuses with which it can end a request; api-error.ts explains how an error becomes
+ * a response. The application does not listen yet, and closing it does not close the store.
+ *
+ * @throws ContractError if the contract and the handlers do not match
+ */
+export async function buildApp({
+  config,
+  contract,
+  store,
+  tokens,
+  log,
+  logsForAll,
+  certificate,
+  requestMetrics,
+  checkReady,
+  threads,
+  now,
+  responseTimeoutMs,
+}: AppOptions): Promise<FastifyInstance> {
+  const { bodyLimit, corsOrigin, docs } = config
+  const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
+
+  // The socket: 400, 408, 431 and 505, for malformed, slow and oversized requests.
+  const app = createServer({
+    config,
+    bodyMethods: bodyMethods(contract),
+    log,
+    logsForAll,
+    certificate,
+    cors,
+    requestMetrics,
+    responseTimeoutMs,
+  })
+  const routes = new RouteTable(app)
+  logRequests(app, config.logRequests)
+  limitResponses(app, threads, now)
+  const hasIssuer = config.oidcIssuer !== undefined
+  const resource = hasIssuer ? new ProtectedResource(app, config, certificate) : undefined
+  await authenticateBearers(app, tokens, config, resource)
+  app.decorateRequest('operation')
+
+  // The errors of all stages: in addition to those listed, 503 if the store is unavailable, and 500 for a bug.
+  handleErrors(app)
+  // Reached only through `reply.callNotFound`, as for an unknown file of the docs.
+  app.setNotFoundHandler((request) => {
+    throw routeError(request, undefined)
+  })
+
+  app.addHook('onRequest', setCommonHeaders)
+  // Responds to preflights, which have no token: 204.
+  if (cors !== undefined) serveCors(app, cors)
+  // Authentication: 401, 403, 429, 503.
+  // Then the head and the route: 400, 404, 405, 421, 501, 505, or 204 for OPTIONS.
+  app.addHook('onRequest', admitRequest(routes))
+
+  // Without a token
+  reportHealth(app, checkReady)
+  resource?.serve(app)
+  const files = new StaticFiles(threads, now)
+  serveRoot(app, files, config)
+  if (docs) await serveDocs(app, contract, files)
+
+  // The operations of the contract
+  await app.register(async (scope) => {
+    // A frozen database, or a mirror: 403, 503.
+    scope.addHook('onRequest', enforceRestriction(store))
+    // Parameters that the operation does not define: 400.
+    scope.addHook('onRoute', rejectUndefinedParameters)
+    // The headers of the body, before it is read: 413, 415. A missing body: 400.
+    scope.addHook('onRoute', checkBodyHead(bodyLimit))
+    // The body, as JSON with exact numbers: 400, 413, 503.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
+    // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
+    scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+    // Validation against the contract: 400.
+    scope.setValidatorCompiler(requestValidators())
+    scope.setSchemaErrorFormatter(validationError)
+    // The operation and its response: what the contract documents for each, and 304.
+    const longReads = new LongReads()
+    const service = new PlantService(store, longReads)
+    const feed = new SharedFeed(store)
+    const readFor = (client: Client) => (request: ChangesRequest) =>
+      longReads.perform(client, (acquireSlot) => store.readChanges(request, acquireSlot))
+    const follow = followChanges(service, feed, readFor, new Followers(app, tokens))
+    await scope.register(openapiGlue, {
+      specification: forSerializer(contract),
+      operationResolver: resolveOperations(contract, service, follow),
+    })
+  })
+
+  return app
+}

@@ -1,0 +1,182 @@
+import type {
+  FastifyRequest,
+  FastifySchemaCompiler,
+  FastifySchemaValidationError,
+  RouteOptions,
+} from 'fastify'
+import type { Schema } from '../../../contract/contract.ts'
+import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
+import { ApiError } from '../responses/api-error.ts'
+
+/** The names, in messages, of the parts of a request that Fastify validates, except the body. */
+const PART_NAMES: Readonly<Record<string, string>> = {
+  params: 'path parameter',
+  querystring: 'query parameter',
+  headers: 'header',
+}
+
+/** A Fastify validator compiler for the parts of a request that the contract has schemas for. */
+export function requestValidators(): FastifySchemaCompiler<Schema> {
+  const compileBody = bodyCompiler()
+  const compileParameters = parameterCompiler()
+  return ({ schema, httpPart }) => {
+    if (httpPart === 'body') return compileBody(schema)
+    return compileParameters(httpPart === 'headers' ? withLowerCaseNames(schema) : schema)
+  }
+}
+
+/** Node passes the names of headers in lower case. */
+function withLowerCaseNames(schema: Schema): Schema {
+  const properties = Object.entries({ ...schema.properties })
+  const lowerCase = properties.map(([name, property]) => [name.toLowerCase(), property])
+  return { ...schema, properties: Object.fromEntries(lowerCase) }
+}
+
+/** The error for the first invalid parameter of a request, before its body is read; undefined if all are valid. */
+export function firstParameterError(request: FastifyRequest): ApiError | undefined {
+  const { params, query, headers } = request
+  for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
+    const validate = request.getValidationFunction(part as 'params')
+    if (validate?.(values) !== false) continue
+    const [first] = validate.errors as [FastifySchemaValidationError]
+    return parameterError(part, first)
+  }
+  return undefined
+}
+
+/**
+ * The error for a part of a request that violates its schema, from Ajv's first error. A Fastify `schemaErrorFormatter`.
+ *
+ * @param part `body`, `params`, `querystring` or `headers`
+ */
+export function validationError(errors: FastifySchemaValidationError[], part: string): ApiError {
+  const [first] = errors as [FastifySchemaValidationError]
+  return part === 'body' ? bodyError(first) : parameterError(part, first)
+}
+
+function parameterError(part: string, error: FastifySchemaValidationError): ApiError {
+  const partName = PART_NAMES[part]
+  // That of an item of a list also has its index.
+  const [, name] = error.instancePath.split('/')
+  const message = `the ${partName} ${name} ${expectation(error as VerboseError)}`
+  return new ApiError('invalid-parameter', message)
+}
+
+function expectation({ keyword, message, params, parentSchema }: VerboseError): string | undefined {
+  // The contract's title for a pattern is easier to understand than the pattern.
+  if (keyword === 'pattern') return `must be ${parentSchema.title}`
+  if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
+  if (keyword === 'minLength') return 'must not be empty'
+  if (keyword === 'maxItems') return `must not be repeated more than ${params.limit} times`
+  return message
+}
+
+/** With the option `verbose`, Ajv adds the schema. */
+interface VerboseError extends FastifySchemaValidationError {
+  readonly parentSchema: { title?: string }
+}
+
+/** Replaces some of Ajv's messages, by keyword. */
+const BODY_MESSAGES: Readonly<
+  Record<string, (parameters: FastifySchemaValidationError['params']) => string>
+> = {
+  // Ajv joins several types with a bare comma.
+  type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
+  minItems: ({ limit }) => `must have ${limit} or more items`,
+  maxItems: ({ limit }) => `must have ${limit} or fewer items`,
+}
+
+function bodyError(error: FastifySchemaValidationError): ApiError {
+  const { keyword, instancePath, params, message } = error
+  const expected = BODY_MESSAGES[keyword]?.(params) ?? message
+  return new ApiError('invalid-body', `body${instancePath} ${expected}`)
+}
+
+/**
+ * Preconditions that must not be ignored (RFC 9110 §13.2.1), because the client would believe that they held. Those
+ * with a date do not apply, because plants have no modification date.
+ */
+const PRECONDITIONS = ['If-Match', 'If-None-Match']
+
+/** Headers that an operation rejects, in lower case, each with the message for the client. */
+type RejectedHeaders = readonly (readonly [name: string, message: string])[]
+
+/**
+ * Makes a route reject the query parameters and preconditions that the contract does not define for its operation,
+ * before the body is read. An `onRoute` hook.
+ */
+export function rejectUndefinedParameters(route: RouteOptions): void {
+  const query = listNames(route.schema?.querystring)
+  const lists = listArrays(route.schema?.querystring)
+  const headers = rejectedHeaders(route)
+  route.onRequest = (request, _reply, next) =>
+    next(queryError(request, query, lists) ?? undefinedHeaderError(request, headers))
+}
+
+/** The names of the parameters that can be repeated. */
+function listArrays(schema: unknown): readonly string[] {
+  const { properties = {} } = (schema as Schema | undefined) ?? {}
+  return Object.keys(properties).filter((name) => properties[name]?.type === 'array')
+}
+
+function listNames(schema: unknown): readonly string[] {
+  return Object.keys((schema as Schema | undefined)?.properties ?? {})
+}
+
+function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
+  const defined = listNames(schema?.headers)
+  const advice = preconditionAdvice(String(method), defined)
+  const unsupported = PRECONDITIONS.filter((name) => !defined.includes(name))
+  const rejected = unsupported.map((name) => ({ name, advice }))
+  // RFC 9110 §14.5: a partial PUT would replace the whole plant with a part of it.
+  if (method === 'PUT') rejected.push({ name: 'Content-Range', advice: 'send the whole plant' })
+  return rejected.map(({ name, advice }) => [
+    name.toLowerCase(),
+    `this operation does not accept ${name}; ${advice}`,
+  ])
+}
+
+/** Why an unsupported precondition is unnecessary, or which one to use instead. */
+function preconditionAdvice(method: string, defined: readonly string[]): string {
+  if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
+  return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
+}
+
+function queryError(
+  { url, query }: FastifyRequest,
+  names: readonly string[],
+  lists: readonly string[],
+): ApiError | undefined {
+  try {
+    // Fastify leaves invalid sequences undecoded.
+    if (url.includes('%')) decodeURIComponent(url)
+  } catch {
+    return new ApiError('malformed-request', 'the query is not valid percent-encoded UTF-8')
+  }
+  const values = query as Record<string, unknown>
+  for (const name in values) {
+    if (!names.includes(name)) return unknownParameter(name, names)
+    if (Array.isArray(values[name]) && !lists.includes(name)) {
+      return new ApiError('invalid-parameter', `the query parameter ${name} must not be repeated`)
+    }
+  }
+  return undefined
+}
+
+function unknownParameter(name: string, names: readonly string[]): ApiError {
+  const known = names.length === 0 ? 'no query parameters' : names.join(', ')
+  return new ApiError(
+    'invalid-parameter',
+    `unknown query parameter "${name}": this operation accepts ${known}`,
+  )
+}
+
+function undefinedHeaderError(
+  { headers }: FastifyRequest,
+  rejected: RejectedHeaders,
+): ApiError | undefined {
+  for (const [name, message] of rejected) {
+    if (headers[name] !== undefined) return new ApiError('invalid-parameter', message)
+  }
+  return undefined
+}

@@ -1,0 +1,109 @@
+/**
+ * # How an error reaches the client
+ *
+ * The contract lists every error as a named example of an `Error` response, such as `plant-not-found`: status 404,
+ * `error` 40402. `npm run generate` turns these names into the type `ErrorCode` and the table `errorCodes`
+ * (contract/error-codes.gen.ts). That table is the only place that maps a code to a status; everything else refers
+ * to an error by its code.
+ *
+ * An error comes from one of five places:
+ *
+ * 1. **Our own checks**: the hooks and the body parser in `request/`. They throw an `ApiError`, or pass one to `next`:
+ *    a code, a message for the client, and the headers that the contract documents for the status.
+ * 2. **A handler.** `PlantService` (`operations/plant-service.ts`) throws no `ApiError`. It returns a `failure` (a code)
+ *    and a `message`, which compiles only if the contract documents the code's status for that operation.
+ *    `operations/routes.ts` converts them to an `ApiError`.
+ * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
+ *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
+ *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
+ *    `request/restriction-gate.ts` throws the same if the database is frozen or an incomplete mirror.
+ * 4. **Fastify and its plugins.** For what fails schema validation, `request/parameters.ts` writes the error. Errors of
+ *    @fastify/bearer-auth become 401 or 429 (`request/authentication.ts`). A URL that Fastify cannot decode reaches no
+ *    hook, so `rejectBadUrls` (`request/admission.ts`) authenticates that request before it rejects it.
+ * 5. **Node's HTTP parser**, which gives up on malformed, oversized and slow requests, usually before Fastify sees them.
+ *    Fastify calls `clientErrorHandler` with the bare socket.
+ *
+ * The first four end in the error handler (`responses/error-handler.ts`), which turns any value into an `ApiError`.
+ * Anything it does not recognize is a bug: it is logged with its stack trace, and the client gets `internal-error` with
+ * the request id to quote. `sendError` (`responses/response.ts`) then sends `{"error": 40402, "message": "…"}` like any
+ * other JSON. The common headers are already set.
+ *
+ * The fifth has neither a request nor a reply, so `server/socket-errors.ts` writes the same status, headers and body
+ * directly to the socket and closes it: after the responses to earlier requests, and never in the middle of one.
+ * `server/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
+ * HTTP, more than 100 header fields, and bodies in tiny chunks.
+ */
+
+import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
+import { errorCodes } from '../../../contract/error-codes.gen.ts'
+import type { AnyFailure } from '../../../contract/operation-types.ts'
+import type { StoreUnavailable } from '../../../service/plant-store.ts'
+import type { IssuerUnavailable } from '../../../service/token-issuer.ts'
+
+/** Values of `Retry-After` in a 503, in seconds. */
+const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5' }
+
+/** Messages quote the client's input, which can be as long as a request head. */
+const MESSAGE_LENGTH_MAX = 500
+
+/** An error of the contract. Throw it, or pass it to `next`, to end a request. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly headers: Readonly<Record<string, string>>
+
+  /**
+   * @param message what is wrong with the request and what was expected; sent to the client
+   * @param headers those that the contract documents for the status
+   */
+  constructor(code: ErrorCode, message: string, headers: Record<string, string> = {}) {
+    // Capturing a stack trace, which is never used, would be a tenth of the cost of a rejected request.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
+    super(
+      message.length > MESSAGE_LENGTH_MAX
+        ? `${message.slice(0, MESSAGE_LENGTH_MAX)}…`.toWellFormed()
+        : message,
+    )
+    Error.stackTraceLimit = stackTraceLimit
+    this.code = code
+    this.headers = headers
+  }
+}
+
+/** The status of the response to an error, and its body, the contract's `Error`. */
+export function toErrorResponse({ code, message }: ApiError): {
+  status: number
+  body: { error: number; message: string }
+} {
+  const { status, error } = errorCodes[code]
+  return { status, body: { error, message } }
+}
+
+/** The store cannot serve the request now. Apart from a notice, the details are withheld from the client. */
+export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
+  const headers = { 'retry-after': RETRY_AFTER[reason] }
+  if (reason === 'busy') return new ApiError('store-busy', 'the store is busy', headers)
+  const message = 'the store is temporarily unavailable'
+  const explained = notice === undefined ? message : `${message}: ${notice}`
+  return new ApiError('store-unavailable', explained, headers)
+}
+
+/** The error for a failure that an operation has returned. */
+export function operationError({ failure, message }: AnyFailure): ApiError {
+  return new ApiError(failure, message)
+}
+
+/** The process has reached a limit on memory or work. */
+export function serviceBusy(): ApiError {
+  return new ApiError('service-busy', 'the service is busy', { 'retry-after': RETRY_AFTER.busy })
+}
+
+/** The key of a token is not known yet. */
+export function issuerUnavailable({ reason, retryAfterMs }: IssuerUnavailable): ApiError {
+  const why = reason === 'failing' ? 'its issuer is unavailable' : 'its key is unknown'
+  // 0 would make clients retry at once.
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return new ApiError('issuer-unavailable', `the token cannot be verified yet, because ${why}`, {
+    'retry-after': String(seconds),
+  })
+}

@@ -1,0 +1,223 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
+import { loadContract } from '../../contract/contract.ts'
+import { AccessTokens } from '../../service/access-tokens.ts'
+import type { Restriction } from '../../service/restriction.ts'
+import type { Admin } from '../admin/admin.ts'
+import { type Config, storeOptions } from '../config/config.ts'
+import { requireConsistency } from '../config/consistency.ts'
+import { type Certificate, loadCertificate } from '../http/server/certificate.ts'
+import { type Listening, localUrl, toAuthority } from '../http/server/listener.ts'
+import type { HttpServer } from '../http-threads/http-server.ts'
+import { planThreads } from '../http-threads/thread-plan.ts'
+import { createLog, createProblemLog } from '../log/log.ts'
+import { issuerKeys } from '../oidc/issuer-keys.ts'
+import { locateDatabase, openStore } from '../stores/engines.ts'
+import type { Store, StoreLink } from '../stores/shared/store.ts'
+import { isLoopback, toHosts } from '../system/loopback.ts'
+import { prepareSeed } from '../transfer/seed.ts'
+import type { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts'
+import { connectionsPossible, watchDescriptors } from './descriptors.ts'
+import { type Access, ensureFirstToken } from './first-token.ts'
+
+const UNENCRYPTED =
+  'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
+  'set --tls-certificate and --tls-key, or allow only a TLS-terminating proxy to reach this port'
+
+export interface RunningService {
+  /** The base URL for clients on this machine, such as `http://127.0.0.1:3000`. */
+  readonly url: string
+  /** The base URL of metrics and health checks; undefined if the configuration has no `adminPort`. */
+  readonly adminUrl: string | undefined
+  readonly access: Access
+  /** Undefined for plain HTTP. */
+  readonly certificate: Certificate | undefined
+  /** See StoreAdvice. Undefined if there is nothing to report, as on SQLite. */
+  readonly acknowledgement: string | undefined
+  /** At the start. */
+  readonly restriction: Restriction | undefined
+  /** For the operator: how the service differs from what the configuration asks for. */
+  readonly warning: string | undefined
+  /**
+   * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
+   * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the service. It handles no signals and prints nothing except its log, so it can share a process with other
+ * code. Resolves once it listens. If it throws, the service is stopped and the store closed.
+ *
+ * If a thread of the service ends unexpectedly, throws a ThreadFailure as an uncaught exception.
+ *
+ * @param seeding interrupts the import of a seed; see Seeder
+ * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
+ */
+export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
+  requireConsistency(config)
+  const log = await createLog(config)
+  const certificate = await loadCertificate(config)
+  const seedStore = await prepareSeed(config.seed)
+  const onProblem = createProblemLog(log)
+  const store = await openStore({ ...storeOptions(config), onProblem })
+  let preparing: Promise<HttpServer> | undefined
+  let admin: Admin | undefined
+  let webhooks: WebhookDeliveries | undefined
+  const watch = watchDescriptors(onProblem)
+  try {
+    await seedStore(store, seeding)
+    const { links, warning } = await planThreads(config, store)
+    // Meanwhile, the store starts its writer, which the first token needs.
+    preparing = prepareServer(config, store, links, log)
+    // If it fails first, the error is thrown once the token exists.
+    preparing.catch(() => {})
+    const access = await ensureFirstToken(config, new AccessTokens(store))
+    const server = await preparing
+    const { warnings, acknowledgement } = store.advise()
+    for (const each of warnings) log.warn(each)
+    webhooks = await startWebhooks(config, store, log)
+    admin = await prepareAdminPort(config, {
+      server,
+      threads: links.length || 1,
+      store,
+      log,
+      webhooks,
+    })
+    const close = closeOnce({ server, store, admin, log, webhooks, watch })
+    // Listens first, so that the service accepts no connections if the admin port is unavailable.
+    const adminAddress = await admin?.listen()
+    const listening = await server.listen({
+      hosts: toHosts(config.host),
+      port: config.port,
+      connectionsPossible: connectionsPossible(
+        config.maxConnections,
+        links.length || 1,
+        (message) => log.warn(message),
+      ),
+    })
+    admin?.setAccepting(true)
+    const adminUrl = adminAddress && localUrl(adminAddress)
+    logListening(log, listening, certificate)
+    if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
+    const [address] = listening.addresses as [AddressInfo]
+    return {
+      url: localUrl(address, certificate),
+      adminUrl,
+      access,
+      certificate,
+      acknowledgement,
+      restriction: await store.readRestriction(),
+      warning,
+      close,
+    }
+  } catch (error) {
+    clearInterval(watch)
+    await preparing?.then(
+      (server) => server.close(),
+      () => {},
+    )
+    await webhooks?.close()
+    await store.close()
+    await admin?.close()
+    throw error
+  }
+}
+
+// No process needs all of the following, so they are imported late.
+
+async function prepareServer(
+  config: Config,
+  store: Store,
+  links: readonly StoreLink[],
+  log: FastifyBaseLogger,
+): Promise<HttpServer> {
+  if (links.length === 0) {
+    const { prepareHttpServer } = await import('../http-threads/http-server.ts')
+    return prepareHttpServer({ config, contract: loadContract(), store, log })
+  }
+  const { prepareHttpThreads } = await import('../http-threads/http-threads.ts')
+  const readKeys = issuerKeys(config, log)
+  return prepareHttpThreads({ config, contract: loadContract(), links, readKeys })
+}
+
+async function prepareAdminPort(
+  { adminPort: address, database }: Config,
+  { server, threads, store, log, webhooks }: AdminSources,
+): Promise<Admin | undefined> {
+  if (address === undefined) return undefined
+  const { prepareAdmin } = await import('../admin/admin.ts')
+  return prepareAdmin({
+    address,
+    log,
+    checkReady: server.checkReady,
+    engine: 'server' in locateDatabase(database) ? 'postgres' : 'sqlite',
+    threads,
+    readThreads: server.readMetrics,
+    readStore: () => store.metrics(),
+    readWebhooks: () => webhooks?.figures() ?? [],
+  })
+}
+
+/** A database in memory has no webhooks: no other process can add them. */
+async function startWebhooks(
+  { database, allowPrivateWebhooks: allowPrivate, keepChanges }: Config,
+  store: Store,
+  log: FastifyBaseLogger,
+): Promise<WebhookDeliveries | undefined> {
+  if ('memory' in locateDatabase(database)) return undefined
+  const { WebhookDeliveries } = await import('../webhooks/webhook-deliveries.ts')
+  return new WebhookDeliveries({ store, log, allowPrivate, keepChanges })
+}
+
+function logListening(
+  log: FastifyBaseLogger,
+  { addresses, unavailable }: Listening,
+  certificate: Certificate | undefined,
+): void {
+  const scheme = certificate === undefined ? 'http' : 'https'
+  for (const address of addresses) {
+    log.info(`Server listening at ${scheme}://${toAuthority(address)}`)
+  }
+  for (const reason of unavailable) log.warn(`not listening at ${reason}`)
+  const isRemote = addresses.some(({ address }) => !isLoopback(address))
+  if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
+}
+
+interface AdminSources {
+  readonly server: HttpServer
+  readonly store: Store
+  readonly threads: number
+  readonly log: FastifyBaseLogger
+  readonly webhooks: WebhookDeliveries | undefined
+}
+
+interface Parts {
+  readonly server: HttpServer
+  readonly store: Store
+  readonly admin: Admin | undefined
+  readonly log: FastifyBaseLogger
+  readonly webhooks: WebhookDeliveries | undefined
+  readonly watch: NodeJS.Timeout
+}
+
+/**
+ * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so
+ * that operators can observe the stop. Further calls return the same promise.
+ */
+function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () => Promise<void> {
+  let closed: Promise<void> | undefined
+  const close = async () => {
+    log.info('stopping')
+    admin?.setAccepting(false)
+    clearInterval(watch)
+    await Promise.all([server.close(), webhooks?.close()])
+    await store.close()
+    await admin?.close()
+    log.info('stopped')
+  }
+  return () => {
+    closed ??= close()
+    return closed
+  }
+}

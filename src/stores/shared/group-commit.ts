@@ -1,0 +1,234 @@
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+
+/**
+ * The limit of one transaction. Larger ones are not faster, delay their first change, and take more memory, because
+ * the text is copied to the writer.
+ */
+const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
+
+/** Whether a transaction of a size takes no further change. Its last one may exceed the limit. */
+export function isFull({ changes, text }: Size): boolean {
+  return changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
+}
+
+/**
+ * A second transaction in flight keeps the writer busy while the results of the first arrive. More would only make
+ * transactions smaller.
+ */
+const MAX_IN_FLIGHT = 2
+
+export interface GroupCommitOptions<Change, Result> {
+  /**
+   * Makes changes in one transaction and resolves to their results. Up to `maxInFlight` calls can be in flight at once;
+   * they must end in the order in which they were made.
+   */
+  readonly commit: (changes: readonly Change[]) => Promise<Result[]>
+  /** The size that a change counts toward the limits while it waits. */
+  readonly sizeOf: (change: Change) => Size
+  readonly maxInFlight?: number
+  /** By default, no other thread shares the limit of waiting changes. */
+  readonly waiting?: WaitingChanges
+}
+
+interface Waiting<Change, Result> {
+  readonly change: Change
+  readonly size: Size
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Group commit: changes that arrive during a commit share the next transaction, and so one wait for the disk. A change
+ * resolves after the commit that contains it.
+ *
+ * A transaction is limited in number and text; its last change may exceed both. All waiting changes together are limited
+ * too; the last may exceed the text only. Otherwise a very large change could never be accepted. A change counts as
+ * waiting until it has a result.
+ *
+ * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
+ * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
+ * batches of at most one transaction of its own thread, however many are queued. Other threads can have one more each.
+ */
+export class GroupCommit<Change, Result> {
+  readonly #commit: GroupCommitOptions<Change, Result>['commit']
+  readonly #sizeOf: (change: Change) => Size
+  readonly #maxInFlight: number
+  readonly #arrived: Waiting<Change, Result>[] = []
+  /** Waiting changes that count as several. */
+  readonly #arrivedLarge: Waiting<Change, Result>[] = []
+  readonly #inFlight: Waiting<Change, Result>[][] = []
+  readonly #waiting: WaitingChanges
+  #settled: PromiseWithResolvers<void> | undefined
+
+  constructor({
+    commit,
+    sizeOf,
+    maxInFlight = MAX_IN_FLIGHT,
+    waiting = new WaitingChanges(),
+  }: GroupCommitOptions<Change, Result>) {
+    this.#commit = commit
+    this.#sizeOf = sizeOf
+    this.#maxInFlight = maxInFlight
+    this.#waiting = waiting
+  }
+
+  /** @throws StoreUnavailable if the store cannot commit now, or too many changes are waiting */
+  submit(change: Change): Promise<Result> {
+    const size = this.#sizeOf(change)
+    if (!this.#waiting.add(size)) {
+      return Promise.reject(new StoreUnavailable('busy', `${this.#waiting} are waiting`))
+    }
+    return new Promise((resolve, reject) => {
+      const waiting = { change, size, resolve, reject }
+      const queue = size.changes > 1 ? this.#arrivedLarge : this.#arrived
+      // Deferred, so that all changes of this turn of the event loop share a transaction.
+      if (queue.length === 0) setImmediate(() => this.#dispatch())
+      queue.push(waiting)
+      this.#settled ??= Promise.withResolvers()
+    })
+  }
+
+  /** Resolves when no change is waiting or in flight. */
+  async settle(): Promise<void> {
+    await this.#settled?.promise
+  }
+
+  /** Whether a transaction with a large change is in flight. A second one would delay the changes after it. */
+  get #isLargeInFlight(): boolean {
+    return this.#inFlight.some((taken) => taken.some(({ size }) => size.changes > 1))
+  }
+
+  get #canTake(): boolean {
+    return this.#arrived.length > 0 || (this.#arrivedLarge.length > 0 && !this.#isLargeInFlight)
+  }
+
+  #dispatch(): void {
+    while (this.#canTake && this.#inFlight.length < this.#maxInFlight) {
+      this.#commitNext()
+    }
+    if (this.#inFlight.length > 0) return
+    this.#settled?.resolve()
+    this.#settled = undefined
+  }
+
+  async #commitNext(): Promise<void> {
+    const taken = this.#take()
+    this.#inFlight.push(taken)
+    try {
+      const results = await this.#commit(taken.map(({ change }) => change))
+      for (const [index, result] of results.entries()) taken[index]?.resolve(result)
+    } catch (error) {
+      // Changes that arrived during the failed commit would only wait to fail the same way.
+      const others =
+        error instanceof StoreUnavailable
+          ? [...this.#arrived.splice(0), ...this.#arrivedLarge.splice(0)]
+          : []
+      this.#waiting.remove(sizeOfAll(others))
+      for (const { reject } of [...taken, ...others]) reject(error)
+    }
+    this.#waiting.remove(sizeOfAll(taken))
+    this.#inFlight.shift()
+    this.#dispatch()
+  }
+
+  /** Removes the changes of the next transaction from the queues. */
+  #take(): Waiting<Change, Result>[] {
+    const taken = takeFirst(this.#arrived)
+    if (this.#isLargeInFlight) return taken
+    return [...taken, ...takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1)]
+  }
+}
+
+/**
+ * Removes the first changes of a queue: as many as fit into a transaction.
+ *
+ * @param size of the transaction so far
+ * @param min how many to remove even if the transaction is full
+ */
+function takeFirst<Change, Result>(
+  queue: Waiting<Change, Result>[],
+  size: Size = EMPTY,
+  min = 0,
+): Waiting<Change, Result>[] {
+  let count = 0
+  let total = size
+  for (const waiting of queue) {
+    if (count >= min && isFull(total)) break
+    count += 1
+    total = sumSizes([total, waiting.size])
+  }
+  return queue.splice(0, count)
+}
+
+function sizeOfAll(changes: readonly { readonly size: Size }[]): Size {
+  return sumSizes(changes.map(({ size }) => size))
+}
+
+/** The size of one or more changes. */
+export interface Size {
+  /** A batch counts as its number of plants. */
+  readonly changes: number
+  /** In UTF-16 units. */
+  readonly text: number
+}
+
+const EMPTY: Size = { changes: 0, text: 0 }
+
+/** The sum of several sizes. */
+export function sumSizes(sizes: Iterable<Size>): Size {
+  let changes = 0
+  let text = 0
+  for (const size of sizes) {
+    changes += size.changes
+    text += size.text
+  }
+  return { changes, text }
+}
+
+/** The limit of all waiting changes of a process. Beyond it, the store is busy. */
+const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
+
+/** The part of the limit that batches leave to other changes. Otherwise one client with a dozen connections could lock out all others. */
+const RESERVED_PART = 0.2
+
+/** The least limit of a thread: two of the largest batches, and room for other changes. */
+const CHANGES_MIN = 2500
+
+/** The total size of the waiting changes of one thread. */
+export class WaitingChanges {
+  readonly #max: Size
+  #changes = 0
+  #text = 0
+
+  /** @param threads how many threads share the limit, which is divided by their number */
+  constructor(threads = 1) {
+    this.#max = {
+      changes: Math.max(WAITING_MAX.changes / threads, CHANGES_MIN),
+      text: WAITING_MAX.text / threads,
+    }
+  }
+
+  /** The number of changes. */
+  get count(): number {
+    return this.#changes
+  }
+
+  /** Counts one or more changes, unless that would exceed the limit. Returns whether they were counted. */
+  add({ changes, text }: Size): boolean {
+    const part = changes > 1 ? 1 - RESERVED_PART : 1
+    if (this.#changes + changes > this.#max.changes * part) return false
+    if (this.#text >= this.#max.text) return false
+    this.#changes += changes
+    this.#text += text
+    return true
+  }
+
+  remove({ changes, text }: Size): void {
+    this.#changes -= changes
+    this.#text -= text
+  }
+
+  toString(): string {
+    return `${this.#changes} changes with ${this.#text} characters`
+  }
+}

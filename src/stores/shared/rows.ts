@@ -1,0 +1,76 @@
+import type { Json } from '../../../contract/operation-types.ts'
+import { scopes } from '../../../contract/scopes.ts'
+import type { Change } from '../../../service/change-feed.ts'
+import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { StoredToken } from '../../../service/token-store.ts'
+
+/** A row of the table `plants`. */
+export interface PlantRow {
+  readonly id: bigint
+  readonly name: string
+  readonly tag: string | null
+}
+
+export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
+  return tag === null ? { id, name } : { id, name, tag }
+}
+
+/** A JSON array of plants, from the JSON of each. */
+export function joinPlants(plants: readonly string[]): Json<StoredPlant[]> {
+  return `[${plants.join(',')}]` as Json<StoredPlant[]>
+}
+
+/** A change as the log stores it. */
+export interface ChangeRow {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly type: Change['type']
+  readonly id: bigint
+  /** Null if the plant was removed. */
+  readonly name: string | null
+  readonly tag: string | null
+}
+
+/** @param cursor of the change, encoded */
+export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
+  const change = { cursor, at: new Date(at).toISOString(), id }
+  if (type === 'removed' || name === null) return { ...change, type: 'removed' }
+  return { ...change, type, plant: tag === null ? { name } : { name, tag } }
+}
+
+/** A row of the table `tokens`. Times are in milliseconds since 1970. */
+export interface TokenRow {
+  readonly digest: Uint8Array
+  readonly name: string
+  readonly scopes: string
+  readonly created_at: bigint
+  readonly expires_at: bigint | null
+  readonly last_used_at: bigint | null
+}
+
+export function toToken(row: TokenRow): StoredToken {
+  return {
+    name: row.name,
+    digest: row.digest,
+    scopes: scopes.filter((scope) => row.scopes.split(',').includes(scope)),
+    createdAt: new Date(Number(row.created_at)),
+    ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
+    ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),
+  }
+}
+
+/** The length of a plant's text, in UTF-16 units. */
+export function measureText({
+  name,
+  tag,
+}: {
+  readonly name?: string | undefined
+  readonly tag?: string | null | undefined
+}): number {
+  return (name?.length ?? 0) + (tag?.length ?? 0)
+}
+
+/** The length of the text of several plants, in UTF-16 units. */
+export function measureTextOfAll(plants: readonly Parameters<typeof measureText>[0][]): number {
+  return plants.reduce((sum, plant) => sum + measureText(plant), 0)
+}

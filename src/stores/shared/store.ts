@@ -1,0 +1,52 @@
+import type { Transferable } from 'node:worker_threads'
+import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
+import type { RestrictionReader, RestrictionStore } from '../../../service/restriction.ts'
+import type { TokenStore } from '../../../service/token-store.ts'
+import type { WebhookStore } from '../../../service/webhook-store.ts'
+import type { Metrics } from './store-metrics.ts'
+
+/** A store as each thread that serves requests uses it. */
+export interface ThreadStore extends RequestStore, RestrictionReader, TokenStore {
+  /**
+   * The metrics of this thread. Those of the database itself are included only for the thread that opened the store.
+   * Empty unless the store was opened with `isMeasured`.
+   */
+  metrics(): Promise<Metrics>
+
+  /**
+   * Completes the calls in flight, then closes the database. Calls of ChangeFeed and WebhookStore can fail instead.
+   * Further calls have no effect.
+   */
+  close(): Promise<void>
+}
+
+/** Advice for the operator of a database. */
+export interface StoreAdvice {
+  readonly warnings: readonly string[]
+  /**
+   * The guarantee of an acknowledgement: the rest of a sentence that begins with "changes", such as "are acknowledged
+   * once they are on 1 standby". Undefined if there is nothing to report, as on SQLite.
+   */
+  readonly acknowledgement?: string
+}
+
+/** Plants, tokens and webhooks in one database. */
+export interface Store extends ThreadStore, PlantStore, RestrictionStore {
+  readonly webhooks: WebhookStore
+
+  /**
+   * Lets other threads use the store, through `Engine.join`. Close the store only after the threads have closed theirs.
+   * Returns a link for each of them, or undefined if only this thread can use the store.
+   */
+  share(threads: number): readonly StoreLink[] | undefined
+
+  /** Advice for the start of the service. */
+  advise(): StoreAdvice
+}
+
+/** Lets another thread use a store. */
+export interface StoreLink {
+  /** Cloneable, apart from what is in `transferList`. */
+  readonly data: unknown
+  readonly transferList: Transferable[]
+}

@@ -1,0 +1,35 @@
+import Sqlite from 'better-sqlite3'
+import { StoreUnavailable } from '../../../../service/plant-store.ts'
+
+/** Another connection has held a lock for longer than the timeout. */
+const BUSY = /^SQLITE_(BUSY|LOCKED)/
+
+/** The disk is full, failing or inaccessible. SQLite has rolled the transaction back; a later one may succeed. */
+const FAILING = /^SQLITE_(FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL|CORRUPT|NOTADB)/
+
+/** Maps an error of SQLite to StoreUnavailable by its code. Returns any other error unchanged: it is a bug. */
+export function mapError(error: unknown): unknown {
+  if (!(error instanceof Sqlite.SqliteError)) return error
+  if (BUSY.test(error.code)) return new StoreUnavailable('busy', error.code)
+  if (FAILING.test(error.code)) return new StoreUnavailable('failing', error.code)
+  return error
+}
+
+/** The reason for an error in terms of files, for operators who do not know SQLite. */
+export function explain(error: unknown): string {
+  const { code = '', message } = error as { code?: string; message: string }
+  switch (code.split('_').slice(0, 2).join('_')) {
+    case 'SQLITE_CANTOPEN':
+      return 'it cannot be opened: check that this user can read and write the file and its folder'
+    case 'SQLITE_READONLY':
+    case 'EACCES':
+    case 'EROFS':
+      return 'this user cannot write to the file or its folder'
+    case 'SQLITE_NOTADB':
+      return 'it is not an SQLite database'
+    case 'SQLITE_BUSY':
+      return 'another process has locked it'
+    default:
+      return message
+  }
+}

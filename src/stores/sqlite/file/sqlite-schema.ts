@@ -1,0 +1,100 @@
+import type { Database } from 'better-sqlite3'
+import { newerSchemaMessage } from '../../shared/store-error.ts'
+import { BEGIN_LOG, CREATE_CHANGE_TABLES } from '../feed/change-triggers.ts'
+
+/** Identifies our databases (SQLite's `application_id`): "PLNT". */
+const APPLICATION_ID = 0x504c4e54
+
+/**
+ * The statements that create the first schema version in an empty database, then those that upgrade each version to the
+ * next.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+   CREATE TABLE tokens (
+     selector BLOB PRIMARY KEY,
+     digest BLOB NOT NULL,
+     name TEXT NOT NULL UNIQUE,
+     scopes TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     last_used_at INTEGER
+   ) STRICT, WITHOUT ROWID;
+   PRAGMA application_id = ${APPLICATION_ID};
+   -- Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
+   CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
+   ${CREATE_CHANGE_TABLES}
+   ${BEGIN_LOG}
+   CREATE TABLE plant_webhooks (
+     name TEXT PRIMARY KEY,
+     url TEXT NOT NULL,
+     events TEXT NOT NULL,
+     secret TEXT NOT NULL,
+     previous_secret TEXT,
+     previous_until INTEGER,
+     created_at INTEGER NOT NULL,
+     cursor TEXT,
+     attempts INTEGER NOT NULL DEFAULT 0,
+     failing_since INTEGER,
+     next_attempt_at INTEGER,
+     paused_at INTEGER,
+     last_success_at INTEGER,
+     last_failure_at INTEGER,
+     last_failure TEXT,
+     owner TEXT,
+     owner_until INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE plant_restriction (
+     is_only INTEGER PRIMARY KEY DEFAULT 1 CHECK (is_only = 1),
+     source TEXT,
+     cursor TEXT,
+     copy_from INTEGER,
+     consistent_at TEXT
+   ) STRICT;`,
+]
+
+/** The version of the schema that the first statements create (SQLite's `user_version`). */
+export const FIRST_VERSION = 5
+
+/** The schema version that this program reads and writes. */
+export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
+
+/** Why this program cannot use a database; undefined if it can. */
+export function findIncompatibility(db: Database): string | undefined {
+  // In one transaction, because another process may be creating the schema.
+  const inspect = db.transaction(() => ({
+    id: db.pragma('application_id', { simple: true }),
+    objects: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(),
+    version: readSchemaVersion(db),
+  }))
+  const { id, objects, version } = inspect()
+  if (id !== APPLICATION_ID && (id !== 0 || objects !== 0)) return 'it belongs to another program'
+  return version > SCHEMA_VERSION ? newerSchemaMessage(version, SCHEMA_VERSION) : undefined
+}
+
+/** Creates a schema version, or upgrades a database to it, in one transaction. */
+export function migrate(
+  db: Database,
+  version = SCHEMA_VERSION,
+  migrations: readonly string[] = MIGRATIONS,
+): void {
+  // Without a lock: the schema is usually up to date, and another process may hold the lock.
+  if (readSchemaVersion(db) === version) return
+  const run = db.transaction(() => {
+    const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
+    for (const statements of due) db.exec(statements)
+    // A newer program may have upgraded the database since the check above. Its version must stay.
+    db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
+  })
+  run.immediate()
+}
+
+/** How many migrations have created a schema version; 0 for an empty database. */
+function countMigrations(version: number): number {
+  return Math.max(0, version - FIRST_VERSION + 1)
+}
+
+/** The schema version of a database; 0 if it is empty. */
+export function readSchemaVersion(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number
+}

@@ -1,0 +1,100 @@
+import type { Database } from 'better-sqlite3'
+import type {
+  Change,
+  ChangesPage,
+  ChangesRequest,
+  NoChanges,
+} from '../../../../service/change-feed.ts'
+import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
+import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
+import { BATCH_TEXT_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../shared/page-limits.ts'
+import { toChange } from '../../shared/rows.ts'
+import { CHANGE_TYPES } from '../feed/change-triggers.ts'
+import { TEXT_BYTES } from './plant-json.ts'
+
+/** Where a cursor points to. */
+interface Position {
+  readonly position: bigint
+  readonly at: bigint
+}
+
+interface Row extends Position {
+  readonly type: bigint
+  readonly id: bigint
+  /** Null if the plant was removed or is large. */
+  readonly name: string | null
+  readonly tag: string | null
+  readonly bytes: bigint
+}
+
+/** Before the first row. */
+const BEGINNING = -1n
+
+/**
+ * Prepares ChangeFeed.readChanges.
+ *
+ * @returns a function that must be called in a transaction, because the log could be shortened between its statements
+ */
+export function prepareChangeRead(
+  db: Database,
+): (request: ChangesRequest, max: ReadLimit) => ChangesPage | NoChanges | typeof TOO_LONG {
+  const { logId, end, timeOf, page, plantAt } = prepareStatements(db)
+
+  const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
+  /** The position after which to read, which has a row, or is BEGINNING. */
+  const locate = (log: Uint8Array, after: string | undefined): Position | NoChanges => {
+    if (after === undefined) return { position: BEGINNING, at: 0n }
+    if (after === 'latest') return rowAt(end.get() as bigint)
+    const cursor = decodeCursor(after)
+    if (cursor === undefined) return 'malformed'
+    if (Buffer.compare(cursor.log, log) !== 0) return 'expired'
+    const row = rowAt(cursor.position)
+    // After a restore, another change can have the position of one that was lost.
+    return row.at === BigInt(cursor.at) ? row : 'expired'
+  }
+
+  return ({ after, limit }, max) => {
+    const log = logId.get() as Uint8Array
+    const start = locate(log, after)
+    if (typeof start === 'string') return start
+    const toCursor = ({ position, at }: Position) => encodeCursor({ log, position, at: Number(at) })
+    const changes: Change[] = []
+    let last = start
+    let text = 0
+    while (changes.length < limit && text < BATCH_TEXT_MAX) {
+      const wanted = Math.min(limit - changes.length, ROWS_MAX)
+      const rows = page.all(last.position, wanted)
+      for (const row of rows) {
+        if (text >= BATCH_TEXT_MAX) break
+        text += Number(row.bytes)
+        if (text > max.text || changes.length === max.rows) return TOO_LONG
+        last = row
+        const type = CHANGE_TYPES[Number(row.type)]
+        // The start of the log is not a change.
+        if (type === undefined) continue
+        const { id, position } = row
+        const { name, tag } = row.bytes > ROW_TEXT_MAX ? (plantAt.get(position) as Row) : row
+        changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
+      }
+      if (rows.length < wanted) break
+    }
+    return { changes, next: changes.at(-1)?.cursor ?? toCursor(last) }
+  }
+}
+
+const small = (column: string) =>
+  `CASE WHEN ${TEXT_BYTES} <= ${ROW_TEXT_MAX} THEN ${column} END AS ${column}`
+
+function prepareStatements(db: Database) {
+  return {
+    logId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
+    end: db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck(),
+    timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
+    // See the statements of Reader for the form of the limit.
+    page: db.prepare<[bigint, number], Row>(
+      `SELECT position, at, type, id, ${small('name')}, ${small('tag')}, ${TEXT_BYTES} AS bytes FROM changes
+       WHERE position > ? ORDER BY position LIMIT ? + 0`,
+    ),
+    plantAt: db.prepare<bigint, Row>('SELECT name, tag FROM changes WHERE position = ?'),
+  }
+}

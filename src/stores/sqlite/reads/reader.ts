@@ -1,0 +1,323 @@
+import type { Database } from 'better-sqlite3'
+import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
+import {
+  type Page,
+  type PageRequest,
+  type SearchRequest,
+  type StoredPlant,
+  StoreUnavailable,
+  type TagsPage,
+  type TagsRequest,
+} from '../../../../service/plant-store.ts'
+import type { Restriction } from '../../../../service/restriction.ts'
+import type { AcquireSlot } from '../../../../service/short-read.ts'
+import type { StoredToken } from '../../../../service/token-store.ts'
+import type { Webhook } from '../../../../service/webhook-store.ts'
+import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
+import {
+  BATCH_TEXT_MAX,
+  EXPORT_BATCH_SIZE,
+  ROW_TEXT_MAX,
+  ROWS_MAX,
+} from '../../shared/page-limits.ts'
+import {
+  joinPlants,
+  measureText,
+  type PlantRow,
+  type TokenRow,
+  toPlant,
+  toToken,
+} from '../../shared/rows.ts'
+import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
+import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
+import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
+import { mapError } from '../file/sqlite-errors.ts'
+import { prepareChangeRead } from './change-reader.ts'
+import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { prepareSearch, type Read } from './plant-search.ts'
+import { prepareTagScan } from './tag-scan.ts'
+
+/** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
+const TURN_MS_MAX = 5
+
+interface WaitingRead {
+  /** Reads, and resolves the promise of the read. */
+  readonly run: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Reads plants, changes, the restriction, tokens and webhooks. Every method throws StoreUnavailable if the database
+ * cannot be read now.
+ *
+ * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
+ * unlocking the file takes as long as a read. The transaction begins after they have arrived, so each of them sees
+ * every change that was acknowledged before. Their responses are also sent together, which wakes a client on the same
+ * machine less often.
+ */
+export class Reader {
+  readonly #db: Database
+  readonly #statements: ReturnType<typeof prepareReads>
+  readonly #search: ReturnType<typeof prepareSearch>
+  readonly #scanTags: ReturnType<typeof prepareTagScan>
+  readonly #readChanges: ReturnType<typeof prepareChangeRead>
+  readonly #findExcess: ReturnType<typeof prepareExcess>
+  readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
+  readonly #readWaiting = () => {
+    // `close` may have rejected them.
+    if (this.#waiting.length > 0) this.#readGroup()
+  }
+  readonly #read: Read = (read) =>
+    new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
+      this.#waiting.push({ run: () => resolve(read()), reject })
+    })
+  #waiting: WaitingRead[] = []
+
+  constructor(db: Database) {
+    this.#db = db
+    this.#statements = prepareReads(db)
+    this.#search = prepareSearch(db, this.#read)
+    this.#scanTags = prepareTagScan(db, this.#read)
+    this.#readChanges = prepareChangeRead(db)
+    this.#findExcess = prepareExcess(db)
+    this.#readRestriction = prepareRestrictionRead(db)
+  }
+
+  /**
+   * Differs from the last value if another connection has made a change in the meantime. Undefined if the file cannot be
+   * read now.
+   */
+  readVersion(): number | undefined {
+    try {
+      return this.#statements.version.get()
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Takes the same way as a read, so that it fails or waits if reads do. */
+  ping(): Promise<unknown> {
+    return this.#read(() => this.#statements.exists.get(INT64_MIN))
+  }
+
+  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
+    return this.#readLimited(acquireSlot, (max) => {
+      const row = this.#statements.plant.get(id, max.text)
+      return row === undefined ? this.#whyMissing(id, max) : toPlant(row)
+    })
+  }
+
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#readLimited(acquireSlot, (max) => this.#list(request, max))
+  }
+
+  #list({ after, tag, limit }: PageRequest, max: ReadLimit): Page | typeof TOO_LONG {
+    const plants: string[] = []
+    let text = 0
+    let last = after
+    while (last !== INT64_MAX) {
+      const wanted = Math.min(limit + 1 - plants.length, ROWS_MAX)
+      const found = this.#page(tag, last === undefined ? INT64_MIN : last + 1n, wanted)
+      for (const row of found) {
+        if (plants.length === limit || text >= BATCH_TEXT_MAX) return toPage(plants)
+        const plant =
+          typeof row === 'string' ? row : this.#statements.json.get(row, max.text - text)
+        if (plant === undefined) return TOO_LONG
+        plants.push(plant)
+        text += plant.length
+        if (text > max.text || plants.length > max.rows) return TOO_LONG
+      }
+      if (found.length < wanted) break
+      last = idOf(plants.at(-1) as string)
+    }
+    return { json: joinPlants(plants), next: undefined }
+  }
+
+  /** The plants as JSON, or their ids if they are large. */
+  #page(tag: string | undefined, from: bigint, limit: number): (string | bigint)[] {
+    const { page, pageOfTag } = this.#statements
+    return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
+  }
+
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+    return this.#readLimited(acquireSlot, (max) => this.#getAll(ids, max))
+  }
+
+  #getAll(ids: readonly bigint[], max: ReadLimit): Page | typeof TOO_LONG {
+    const plants: string[] = []
+    let text = 0
+    for (const id of ids) {
+      if (text >= BATCH_TEXT_MAX) return toPage(plants)
+      const plant = this.#statements.json.get(id, max.text - text) ?? this.#whyMissing(id, max)
+      if (plant === undefined) continue
+      if (plant === TOO_LONG) return TOO_LONG
+      plants.push(plant)
+      text += plant.length
+      if (text > max.text || plants.length > max.rows) return TOO_LONG
+    }
+    return { json: joinPlants(plants), next: undefined }
+  }
+
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+    await acquireSlot?.()
+    return this.#search(request)
+  }
+
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+    return this.#scanTags(request, acquireSlot)
+  }
+
+  readChanges(
+    request: ChangesRequest,
+    acquireSlot?: AcquireSlot,
+  ): Promise<ChangesPage | NoChanges> {
+    return this.#readLimited(acquireSlot, (max) => this.#readChanges(request, max))
+  }
+
+  #readLimited<Result>(
+    acquireSlot: AcquireSlot | undefined,
+    read: (max: ReadLimit) => Result | typeof TOO_LONG,
+  ): Promise<Result> {
+    return readLimited(acquireSlot, (max) => this.#read(() => read(max)))
+  }
+
+  /** Why a limited read of a plant has found none. */
+  #whyMissing(id: bigint, max: ReadLimit): undefined | typeof TOO_LONG {
+    if (max === UNLIMITED) return undefined
+    return this.#statements.exists.get(id) === undefined ? undefined : TOO_LONG
+  }
+
+  hasExcess(limits: ChangeLimits): boolean {
+    return readNow(() => this.#findExcess(limits)) !== undefined
+  }
+
+  readRestriction(): Restriction | undefined {
+    return readNow(this.#readRestriction)
+  }
+
+  findToken(selector: Uint8Array): StoredToken | undefined {
+    const row = readNow(() => this.#statements.token.get(selector))
+    return row && toToken(row)
+  }
+
+  listTokens(): StoredToken[] {
+    return readNow(() => this.#statements.tokens.all()).map(toToken)
+  }
+
+  listWebhooks(): Webhook[] {
+    const now = Date.now()
+    return readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
+  }
+
+  /** Rejects the waiting reads. */
+  close(): void {
+    for (const { reject } of this.#waiting) {
+      reject(new StoreUnavailable('failing', 'it is closed'))
+    }
+    this.#waiting = []
+    this.#db.close()
+  }
+
+  #readGroup(): void {
+    const end = performance.now() + TURN_MS_MAX
+    let count = 0
+    do {
+      const { run, reject } = this.#waiting[count++] as WaitingRead
+      try {
+        // An error can end the transaction.
+        if (!this.#db.inTransaction) this.#statements.begin.run()
+        run()
+      } catch (error) {
+        reject(mapError(error))
+      }
+    } while (count < this.#waiting.length && performance.now() < end)
+    // Unlike COMMIT, ROLLBACK also works if the file is damaged.
+    if (this.#db.inTransaction) this.#statements.rollback.run()
+    this.#waiting = this.#waiting.slice(count)
+    if (this.#waiting.length > 0) setImmediate(this.#readWaiting)
+  }
+}
+
+function readNow<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw mapError(error)
+  }
+}
+
+/**
+ * All plants by id, as they are at the first read.
+ *
+ * @param open opens a connection for this export; it is closed at the end
+ * @throws StoreUnavailable if the database cannot be read, or fails during the export
+ */
+export async function* exportPlants(open: () => Database): AsyncGenerator<StoredPlant[], void> {
+  let db: Database | undefined
+  try {
+    db = open()
+    const rows = db.prepare<[], PlantRow>('SELECT * FROM plants ORDER BY id').iterate()
+    yield* toBatches(rows)
+  } catch (error) {
+    throw mapError(error)
+  } finally {
+    db?.close()
+  }
+}
+
+/** Groups plants into batches, limited in number and text. */
+function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
+  let batch: StoredPlant[] = []
+  let text = 0
+  for (const row of rows) {
+    batch.push(toPlant(row))
+    text += measureText(row)
+    if (batch.length < EXPORT_BATCH_SIZE && text < BATCH_TEXT_MAX) continue
+    yield batch
+    batch = []
+    text = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+function toPage(plants: readonly string[]): Page {
+  return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
+}
+
+const JSON_OR_ID = `
+  CASE WHEN octet_length(name) > ${ROW_TEXT_MAX} OR octet_length(tag) > ${ROW_TEXT_MAX} THEN id
+  ELSE ${PLANT_JSON} END`
+
+function prepareReads(db: Database) {
+  return {
+    begin: db.prepare('BEGIN'),
+    rollback: db.prepare('ROLLBACK'),
+    version: db.prepare<[], number>('PRAGMA data_version').safeIntegers(false).pluck(),
+    exists: db.prepare<bigint>('SELECT 1 FROM plants WHERE id = ?'),
+    plant: db.prepare<[bigint, number], PlantRow>(
+      `SELECT * FROM plants WHERE id = ? AND ${TEXT_BYTES} <= ?`,
+    ),
+    json: db
+      .prepare<[bigint, number], string>(
+        `SELECT ${PLANT_JSON} FROM plants WHERE id = ? AND ${TEXT_BYTES} <= ?`,
+      )
+      .pluck(),
+    // With a plain `LIMIT ?` or `tag = ?`, SQLite would prepare the statement again for every run, because their values
+    // can change the plan. That takes as long as reading 20 plants.
+    page: db
+      .prepare<[bigint, number], string | bigint>(
+        `SELECT ${JSON_OR_ID} FROM plants WHERE id >= ? ORDER BY id LIMIT ? + 0`,
+      )
+      .pluck(),
+    pageOfTag: db
+      .prepare<[string, bigint, number], string | bigint>(
+        `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
+      )
+      .pluck(),
+    token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
+    tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
+    webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
+  }
+}

@@ -1,0 +1,138 @@
+/** The admin port of a whole service: embedded, or started from the command line. */
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { prepareAdmin } from '../../src/admin/admin.ts'
+import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { halfACreate } from '../helpers/client.ts'
+import { Command } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { isFree } from '../helpers/connection.ts'
+
+/** Starts a service with an admin port that is closed after the test. */
+async function start(t: Test, options: PlantStoreOptions = {}) {
+  let close = async () => {}
+  t.teardown(() => close())
+  const running = await startPlantStore({ adminPort: 0, ...options })
+  close = running.close
+  return { ...running, adminUrl: String(running.adminUrl) }
+}
+
+t.test('health checks are served on the admin port', async (t) => {
+  const { adminUrl, url } = await start(t)
+  t.match(adminUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+  t.not(adminUrl, url)
+  for (const state of ['live', 'ready']) {
+    const response = await fetch(`${adminUrl}/health/${state}`)
+    t.equal(response.status, 200)
+    t.equal(response.headers.get('content-type'), 'application/json')
+    t.same(await response.json(), { status: state })
+  }
+  t.equal((await fetch(`${adminUrl}/plants`)).status, 404)
+})
+
+t.test('without the setting there is no admin port', async (t) => {
+  const store = await startPlantStore()
+  t.teardown(() => store.close())
+  t.equal(store.adminUrl, undefined)
+})
+
+t.test('metrics are not served on the public port', async (t) => {
+  const { url, token } = await start(t)
+  t.equal((await fetch(`${url}/metrics`)).status, 401)
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+  t.equal(response.status, 404)
+})
+
+const noIpv6 = (await isFree('::1')) ? false : '::1 is unavailable on this machine'
+
+for (const { adminPort, host, skip } of [
+  { adminPort: '0.0.0.0:0', host: '127.0.0.1', skip: false },
+  { adminPort: '[::1]:0', host: '[::1]', skip: noIpv6 },
+]) {
+  t.test(`the admin port is at ${adminPort}`, { skip }, async (t) => {
+    const { adminUrl } = await start(t, { adminPort })
+    t.equal(new URL(adminUrl).host.replace(/:\d+$/, ''), host)
+    t.equal((await fetch(`${adminUrl}/health/live`)).status, 200)
+  })
+}
+
+t.test('while the service stops, it is live but not ready', async (t) => {
+  const { url, token, adminUrl, close } = await start(t)
+  const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
+  const closed = close()
+  t.equal((await fetch(`${adminUrl}/health/ready`)).status, 503)
+  t.equal((await fetch(`${adminUrl}/health/live`)).status, 200)
+  socket.write(rest)
+  await answers
+  await closed
+  await t.rejects(fetch(`${adminUrl}/health/live`), { cause: { code: 'ECONNREFUSED' } })
+})
+
+t.test('a connection to the admin port does not delay the stop', async (t) => {
+  const { adminUrl, close } = await start(t)
+  const { port, hostname } = new URL(adminUrl)
+  const socket = connect(Number(port), hostname)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.resume()
+  const cut = once(socket, 'close')
+  await close()
+  await cut
+})
+
+t.test('the service accepts no connections if the admin port is occupied', async (t) => {
+  const occupant = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => occupant.close())
+  await once(occupant, 'listening')
+  const { port } = occupant.address() as { port: number }
+  const args = ['--database', ':memory:', '--port=0', '--log-level=silent']
+  const { code, stderr } = await runHere([...args, `--admin-port=${port}`])
+  t.equal(code, 1)
+  t.equal(
+    stderr,
+    `plant-store: cannot listen at --admin-port 127.0.0.1:${port}: address already in use\n`,
+  )
+})
+
+t.test('the two ports can have one number on different addresses', async (t) => {
+  const { url, close } = await startPlantStore()
+  await close()
+  const port = Number(new URL(url).port)
+  const { adminUrl } = await start(t, { host: '127.0.0.1', port, adminPort: `127.0.0.2:${port}` })
+  t.equal((await fetch(`${adminUrl}/health/ready`)).status, 200)
+})
+
+t.test('until the service listens, it is live but not ready', async (t) => {
+  const admin = prepareAdmin({
+    address: { host: '127.0.0.1', port: 0 },
+    log: pino({ level: 'silent' }),
+    checkReady: async () => {},
+    engine: 'sqlite',
+    threads: 1,
+    readThreads: async () => [],
+    readStore: async () => [],
+    readWebhooks: () => [],
+  })
+  const { port } = await admin.listen()
+  t.teardown(() => admin.close())
+  const statusOf = async (state: string) =>
+    (await fetch(`http://127.0.0.1:${port}/health/${state}`)).status
+  t.equal(await statusOf('live'), 200)
+  t.equal(await statusOf('ready'), 503)
+  admin.setAccepting(true)
+  t.equal(await statusOf('ready'), 200)
+})
+
+t.test('the greeting and the log say where the admin port is', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const command = new Command(t, ['--database', database, '--port=0', '--admin-port=0'])
+  await command.listening()
+  const [, url] = await command.says(/metrics {3}(\S+)\/metrics\n/)
+  t.equal((await fetch(`${url}/health/ready`)).status, 200)
+  t.match(command.stderr, `Serving metrics and health checks at ${url}`)
+  command.process.kill('SIGTERM')
+  t.equal((await command.finished()).code, 0)
+})
