@@ -4,12 +4,12 @@ import type {
   OperationRequest,
   OperationResult,
 } from '../contract/operation-types.ts'
+import { hasSameContent } from '../contract/plant.ts'
 import type { ChangesPage, NoChanges } from './change-feed.ts'
 import type { LongReads } from './long-reads.ts'
 import {
   conflictMessage,
   contentVersion,
-  hasSameContent,
   type NewPlant,
   type NoMatch,
   type RequestStore,
