@@ -1,5 +1,4 @@
 /** A typed client for a plant store, for Node and browsers. */
-
 import type { operations } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
 import { type Part, sendParts, splitPlants } from './batches.ts'

@@ -1,9 +1,7 @@
 /** The content of deliveries, signed as Standard Webhooks specifies (https://github.com/standard-webhooks/standard-webhooks). */
-
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { plantJson } from '../../contract/plant.ts'
 import type { Change } from '../../service/change-feed.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
 import type { Webhook, WebhookEvent } from '../../service/webhook-store.ts'
 
 /** An event: its name and body. */
