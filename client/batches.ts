@@ -1,9 +1,10 @@
+import { limits } from '../contract/limits.gen.ts'
 import { BatchError } from './errors.ts'
 import { toJson } from './json.ts'
 import type { BatchResult, NewPlant } from './types.ts'
 
 /** The contract's limit on the number of plants in a request. */
-const PLANTS_MAX = 1000
+const PLANTS_MAX = limits.createPlants.body.maxItems
 
 /** The service's default limit on the size of a request. */
 const BYTES_MAX = 2 ** 20

@@ -1,3 +1,4 @@
+import { limits } from '../contract/limits.gen.ts'
 import type { CallOptions, Connection } from './connection.ts'
 import { areChanges, type FetchResult, readContent, readNextQuery, toError } from './responses.ts'
 import type { WaitOptions } from './retry.ts'
@@ -6,7 +7,7 @@ import type { Change, ChangePage, ChangeQuery, ChangesOptions } from './types.ts
 /** How long each request waits for changes. Proxies commonly close a connection after a minute without a response. */
 const WAIT_SECONDS = 30
 
-const PAGE_SIZE = 1000
+const PAGE_SIZE = limits.listChanges.limit.maximum
 
 /** Fetches a page of changes. */
 export function fetchChanges(

@@ -1,5 +1,6 @@
 /** A typed client for a plant store, for Node and browsers. */
 import type { operations } from '../contract/api.gen.ts'
+import { limits } from '../contract/limits.gen.ts'
 import { type Part, sendParts, splitPlants } from './batches.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
@@ -86,7 +87,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   return new PlantStoreClient(new Connection(options))
 }
 
-const TAGS_PAGE_SIZE = 1000
+const TAGS_PAGE_SIZE = limits.listTags.limit.maximum
 
 /** Fails to compile if the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }

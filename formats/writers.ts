@@ -1,4 +1,5 @@
 import type { components } from '../contract/api.gen.ts'
+import { plantJson } from '../contract/plant.ts'
 import type { Format } from './readers.ts'
 import { FIELDS } from './rows.ts'
 
@@ -20,9 +21,8 @@ export const writers: { readonly [Each in ExportFormat]: Writer } = {
   csv: { header: `${FIELDS.join()}\n`, line: csvLine },
 }
 
-function ndjsonLine({ id, name, tag }: StoredPlant): string {
-  const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`
-  return `{"id":${id},"name":${JSON.stringify(name)}${rest}}\n`
+function ndjsonLine(plant: StoredPlant): string {
+  return `${plantJson(plant)}\n`
 }
 
 function csvLine({ id, name, tag }: StoredPlant): string {

@@ -1,4 +1,4 @@
-/** Generates what derives from the contract: types and the table of error codes. */
+/** Generates what derives from the contract: types, the table of error codes and the limits of requests. */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { loadContract, resolveReference } from '../contract/contract.ts'
@@ -13,14 +13,20 @@ interface Contract extends OpenAPI3 {
 interface Operation {
   readonly operationId?: string
   readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Record<string, { readonly schema: Limited }> }
 }
 
 /** A parameter, or a reference to one. */
 interface Parameter {
   readonly $ref?: string
   readonly name?: string
-  readonly schema?: { readonly default?: unknown }
+  readonly schema?: Limited & { readonly default?: unknown }
 }
+
+/** The keywords of a schema that limit a value. */
+const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'] as const
+
+type Limited = { readonly [Keyword in (typeof LIMITS)[number]]?: number }
 
 /** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
@@ -32,6 +38,7 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
       new URL('../contract/error-codes.gen.ts', import.meta.url),
       NOTICE + generateErrorCodes(document),
     ],
+    [new URL('../contract/limits.gen.ts', import.meta.url), NOTICE + generateLimits(document)],
   ])
 }
 
@@ -59,10 +66,9 @@ function withoutWebhookIds({ webhooks, ...document }: Contract): Contract {
 
 /** The parameters that a handler always receives, although a client can omit them. */
 function generateDefaultedParameters(document: Contract): string {
-  const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
-  const members = operations.map(({ operationId, parameters = [] }) => {
-    const names = parameters
-      .map((each) => (each.$ref ? (resolveReference(document, each.$ref) as Parameter) : each))
+  const members = operationsOf(document).map((operation) => {
+    const { operationId } = operation
+    const names = parametersOf(document, operation)
       .filter(({ schema }) => schema?.default !== undefined)
       .map(({ name }) => JSON.stringify(name))
     return `    ${operationId}: ${names.join(' | ') || 'never'};\n`
@@ -71,6 +77,38 @@ function generateDefaultedParameters(document: Contract): string {
     '/** The parameters that have a default, by operation. */\n',
     `export interface DefaultedParameters {\n${members.join('')}}\n`,
   ].join('')
+}
+
+/** The limits of the parameters and the body of each operation. */
+function generateLimits(document: Contract): string {
+  const limits = operationsOf(document).map((operation) => {
+    const [body] = Object.values(operation.requestBody?.content ?? {})
+    const parts = [
+      ...parametersOf(document, operation).map(({ name, schema }) => [name, limitsOf(schema)]),
+      ['body', limitsOf(body?.schema)],
+    ]
+    return [operation.operationId, Object.fromEntries(parts.filter(([, each]) => each))]
+  })
+  const json = JSON.stringify(Object.fromEntries(limits), null, 2)
+  const object = json.replace(/"(\w+)":/g, '$1:')
+  return `/** The limits of the parameters and the body of each operation. */\nexport const limits = ${object} as const\n`
+}
+
+/** The limits that a schema sets; undefined if it sets none. */
+function limitsOf(schema: Limited = {}): Limited | undefined {
+  const limits = LIMITS.filter((keyword) => schema[keyword] !== undefined)
+  if (limits.length === 0) return undefined
+  return Object.fromEntries(limits.map((keyword) => [keyword, schema[keyword]]))
+}
+
+function operationsOf({ paths }: Contract): Operation[] {
+  return Object.values(paths).flatMap((item) => Object.values(item))
+}
+
+function parametersOf(document: Contract, { parameters = [] }: Operation): Parameter[] {
+  return parameters.map((each) =>
+    each.$ref ? (resolveReference(document, each.$ref) as Parameter) : each,
+  )
 }
 
 /** Every named example of an Error, anywhere in the contract, defines an error code. */

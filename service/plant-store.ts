@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
+import { limits } from '../contract/limits.gen.ts'
 import type { Json } from '../contract/operation-types.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { AcquireSlot } from './short-read.ts'
@@ -30,11 +31,6 @@ export type NoMatch = 'not-found' | 'changed'
 export type BatchResult =
   | { readonly created: number; readonly replayed: number }
   | { readonly conflict: bigint }
-
-/** Whether a create of one plant replays the other. A missing tag differs from an empty one. */
-export function hasSameContent(one: Plant, other: Plant): boolean {
-  return one.name === other.name && one.tag === other.tag
-}
 
 /** Describes a `conflict` to the client. */
 export function conflictMessage(id: bigint): string {
@@ -74,10 +70,10 @@ export interface Page {
 }
 
 /** The longest tag that is listed, in characters: the longest that the contract accepts as a parameter. */
-export const LISTED_TAG_MAX = 1000
+export const LISTED_TAG_MAX = limits.listPlants.tag.maxLength
 
-/** The longest position in a list of tags, in characters. Its schema in the contract has the same limit. */
-export const TAG_POSITION_MAX = 5344
+/** The longest position in a list of tags, in characters. */
+export const TAG_POSITION_MAX = limits.listTags.after.maxLength
 
 /**
  * How much a search examines at most, not counting its last plant: in bytes, the names and tags. A few milliseconds of

@@ -12,13 +12,21 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   client: [
     'contract/api.gen.ts',
     'contract/error-codes.gen.ts',
-    // It has no dependencies, so it also runs in browsers.
+    // These have no dependencies, so they also run in browsers.
     'contract/int64.ts',
+    'contract/limits.gen.ts',
   ],
   // Runs in browsers too, like the files named here.
-  formats: ['contract/api.gen.ts', 'contract/int64.ts'],
+  formats: ['contract/api.gen.ts', 'contract/int64.ts', 'contract/plant.ts'],
   // Runs in browsers.
-  page: ['client', 'formats', 'contract/int64.ts', 'src/http/page/page-settings.ts'],
+  page: [
+    'client',
+    'formats',
+    'contract/int64.ts',
+    'contract/limits.gen.ts',
+    'contract/plant.ts',
+    'src/http/page/page-settings.ts',
+  ],
   'src/system': [],
   'src/config': ['service', 'contract', 'src/system'],
   'src/oidc': ['service', 'contract', 'time', 'src/config', 'src/system'],

@@ -7,7 +7,7 @@ import {
   type TaggedPlant,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { isSame } from '../list/plant-list.ts'
+import { hasSameContent } from '../../contract/plant.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
@@ -66,8 +66,8 @@ async function add(client: PlantStoreClient, plant: NewPlant, canRead: boolean):
 
 async function change(client: PlantStoreClient, { id, before, after }: Intent): Promise<Outcome> {
   const found = await findPlant(client, id)
-  if (isSame(found?.plant, after)) return { kind: 'done' }
-  if (found === undefined || !isSame(found.plant, before)) {
+  if (hasSameContent(found?.plant, after)) return { kind: 'done' }
+  if (found === undefined || !hasSameContent(found.plant, before)) {
     return { kind: 'conflict', stored: found?.plant }
   }
   const options = { ifMatch: found.etag }

@@ -1,9 +1,10 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { hasSameContent } from '../../contract/plant.ts'
 import { explain, isTransient } from '../errors/error-text.ts'
 import { isRejected } from '../errors/rejection.ts'
 import { parseId } from '../list/plant-id.ts'
-import { isSame, type PlantState } from '../list/plant-list.ts'
+import type { PlantState } from '../list/plant-list.ts'
 import { Model } from '../model/model.ts'
 import { deliver } from './delivery.ts'
 
@@ -240,7 +241,7 @@ export class Drafts extends Model {
     const sent = this.#drafts.find(
       ({ state, typed }) => (state === 'sending' || state === 'unsent') && parseId(typed.id) === id,
     )
-    const isMine = sent !== undefined && isSame(plant, wantedOf(sent))
+    const isMine = sent !== undefined && hasSameContent(plant, wantedOf(sent))
     if (sent?.state === 'sending') {
       if (isMine) this.#overtaken.delete(sent.key)
       else this.#overtaken.add(sent.key)
@@ -257,7 +258,8 @@ export class Drafts extends Model {
     const draft = this.of(id)
     if (draft === undefined) return
     const stored = plant && { ...plant, id }
-    const isExpected = isSame(stored, draft.before) || isSame(stored, wantedOf(draft))
+    const isExpected =
+      hasSameContent(stored, draft.before) || hasSameContent(stored, wantedOf(draft))
     if (isExpected && draft.state !== 'conflict') return
     if (stored !== undefined && !isChanged(draft) && draft.state === 'editing') {
       this.#update(draft.key, { typed: typedOf(stored), before: stored })
@@ -290,7 +292,7 @@ export class Drafts extends Model {
 export function isChanged({ typed, before, isDeletion }: Draft): boolean {
   if (isDeletion) return true
   if (before === undefined) return typed.name !== '' || typed.tag !== undefined
-  return !isSame(contentOf(typed), before)
+  return !hasSameContent(contentOf(typed), before)
 }
 
 /** What is to become of the plant. */

@@ -1,4 +1,5 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
+import { hasSameContent } from '../../contract/plant.ts'
 import { type Filter, matches } from './filter.ts'
 import { positionBefore } from './plant-id.ts'
 
@@ -209,7 +210,7 @@ export class PlantList {
     const index = lowerBound(plants, plant.id)
     const known = plants[index]
     const isKnown = known?.id === plant.id
-    if (isKnown && isSame(known, plant)) return 'none'
+    if (isKnown && hasSameContent(known, plant)) return 'none'
     plants.splice(index, isKnown ? 1 : 0, plant)
     range.count = plants.length
     if (plants.length > 2 * PAGE_SIZE) this.#split(range, plants)
@@ -252,12 +253,6 @@ export class PlantList {
     }
     return found
   }
-}
-
-/** Whether two plants have the same name and tag. A missing tag and an empty one are different. */
-export function isSame(one: Plant | undefined, other: Plant | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other
-  return one.name === other.name && one.tag === other.tag
 }
 
 /** The index of the first plant whose id is not less. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { limits } from '../../contract/limits.gen.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { cut } from '../text/display-text.ts'
 
@@ -68,7 +69,7 @@ export function TagPicker({
         aria-autocomplete="list"
         aria-activedescendant={isOpen ? `tag-option-${current}` : undefined}
         autocomplete="off"
-        maxLength={1000}
+        maxLength={limits.listPlants.tag.maxLength}
         placeholder={labelFor(tag)}
         value={isOpen ? typed : cut(tag ?? '', LABEL_LENGTH)}
         // What is typed replaces the chosen tag.

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { limits } from '../../contract/limits.gen.ts'
 import type { Filter, Selection } from '../list/filter.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { Tags } from '../list/use-tags.ts'
@@ -10,7 +11,7 @@ import { TagPicker } from './tag-picker.tsx'
 const TYPING_MS = 250
 
 /** The contract's limit on `q`. */
-const SEARCH_LENGTH_MAX = 100
+const SEARCH_LENGTH_MAX = limits.listPlants.q.maxLength
 
 /** Selects what the table shows. */
 export function Toolbar({

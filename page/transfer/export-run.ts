@@ -1,4 +1,5 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
+import { limits } from '../../contract/limits.gen.ts'
 import { formulaFreeLine, writers } from '../../formats/writers.ts'
 import type { Filter } from '../list/filter.ts'
 
@@ -11,7 +12,7 @@ export const exportFormats = {
 
 export type ExportFormat = keyof typeof exportFormats
 
-const PAGE_SIZE = 1000
+const PAGE_SIZE = limits.listPlants.limit.maximum
 
 /**
  * Reads the plants that a filter selects, in id order. Changes by others meanwhile can be included or missed.

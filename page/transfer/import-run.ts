@@ -6,8 +6,9 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../client/client.ts'
+import { limits } from '../../contract/limits.gen.ts'
+import { hasSameContent } from '../../contract/plant.ts'
 import type { Row } from '../../formats/rows.ts'
-import { isSame } from '../list/plant-list.ts'
 import type { ToPlant } from './file/columns.ts'
 import { FileProblem } from './file/file-kind.ts'
 
@@ -44,13 +45,13 @@ export interface ImportOptions {
 }
 
 /** The contract's limit on the number of plants in a request. */
-const BATCH_PLANTS = 1000
+const BATCH_PLANTS = limits.createPlants.body.maxItems
 
 /** Large plants fill a batch sooner, so that few of them are in memory. */
 const BATCH_LENGTH = 2 ** 20
 
 /** The contract's limit on the number of ids in a request. */
-const IDS_MAX = 200
+const IDS_MAX = limits.listPlants.id.maxItems
 
 const TAKEN = 'A different plant has this id'
 
@@ -94,7 +95,7 @@ class ImportRun {
     const plant = toPlant(row)
     if (typeof plant === 'string') return this.#options.onRefused({ row, reason: plant })
     const earlier = this.#batch.get(plant.id)?.plant
-    if (earlier !== undefined && isSame(earlier, plant)) {
+    if (earlier !== undefined && hasSameContent(earlier, plant)) {
       this.#counts.unchanged += 1
       return
     }
@@ -165,7 +166,7 @@ class ImportRun {
     }
     return items.filter(({ row, plant }) => {
       const other = stored.get(plant.id)
-      const isAccepted = other === undefined || isSame(other, plant)
+      const isAccepted = other === undefined || hasSameContent(other, plant)
       if (!isAccepted) this.#options.onRefused({ row, reason: TAKEN, other })
       return isAccepted
     })

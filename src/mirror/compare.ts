@@ -1,5 +1,6 @@
 import { parseJson } from '../../client/client.ts'
-import { hasSameContent, type PlantStore, type StoredPlant } from '../../service/plant-store.ts'
+import { hasSameContent } from '../../contract/plant.ts'
+import type { PlantStore, StoredPlant } from '../../service/plant-store.ts'
 import { PAGE_SIZE, type Source } from './source.ts'
 
 /** How a plant of a mirror differs from that of the source. */

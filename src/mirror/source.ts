@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ErrorObject } from 'ajv'
 import { type CallOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
 import { loadContract } from '../../contract/contract.ts'
+import { limits } from '../../contract/limits.gen.ts'
 import { compileComponent } from '../../contract/validators.ts'
 import type { Change } from '../../service/change-feed.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
@@ -9,7 +10,7 @@ import { brokenAnswer, explainFailure } from './failures.ts'
 import { ValueCount } from './value-count.ts'
 
 /** The contract's limit for pages. */
-export const PAGE_SIZE = 1000
+export const PAGE_SIZE = Math.min(limits.listPlants.limit.maximum, limits.listChanges.limit.maximum)
 
 /** Bounds the memory. A page has some 2 MiB at most, unless the source accepts larger names. */
 const ANSWER_BYTES_MAX = 2 ** 26

@@ -1,7 +1,7 @@
 /** The content of deliveries, signed as Standard Webhooks specifies (https://github.com/standard-webhooks/standard-webhooks). */
 import { createHmac, hash, randomBytes } from 'node:crypto'
+import { plantJson } from '../../contract/plant.ts'
 import type { Change } from '../../service/change-feed.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
 import type { Webhook, WebhookEvent } from '../../service/webhook-store.ts'
 
 /** An event: its name and body. */
@@ -109,10 +109,4 @@ export function sign({ id, timestamp, body }: SignedContent, secrets: readonly s
     .map((key) => createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64'))
     .map((signature) => `v1,${signature}`)
     .join(' ')
-}
-
-/** Ids are bigints, which JSON.stringify rejects. */
-function plantJson({ id, name, tag }: NewPlant): string {
-  const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`
-  return `{"id":${id},"name":${JSON.stringify(name)}${rest}}`
 }

@@ -2,7 +2,6 @@
  * Type tests for handlers: compiled by `npm run types`, never run. An expected error that does not occur fails
  * them too.
  */
-
 import type {
   ErrorCodeOf,
   Handlers,

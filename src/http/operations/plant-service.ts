@@ -4,12 +4,12 @@ import type {
   OperationRequest,
   OperationResult,
 } from '../../../contract/operation-types.ts'
+import { hasSameContent } from '../../../contract/plant.ts'
 import type { ChangesPage, NoChanges } from '../../../service/change-feed.ts'
 import type { LongReads } from '../../../service/long-reads.ts'
 import {
   conflictMessage,
   contentVersion,
-  hasSameContent,
   type NewPlant,
   type NoMatch,
   type RequestStore,

@@ -1,5 +1,4 @@
 /** Restrictions that also apply to SQL. */
-
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'

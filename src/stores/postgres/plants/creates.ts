@@ -1,10 +1,5 @@
-import {
-  type BatchResult,
-  type CreateResult,
-  hasSameContent,
-  type NewPlant,
-  type Plant,
-} from '../../../../service/plant-store.ts'
+import { hasSameContent } from '../../../../contract/plant.ts'
+import type { BatchResult, CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run, Session } from '../connection/session.ts'

@@ -1,10 +1,5 @@
-import {
-  hasSameContent,
-  type ImportResult,
-  type NewPlant,
-  type OnConflict,
-  type Plant,
-} from '../../../../service/plant-store.ts'
+import { hasSameContent } from '../../../../contract/plant.ts'
+import type { ImportResult, NewPlant, OnConflict, Plant } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import type { Run, Session } from '../connection/session.ts'
 import { insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-inserts.ts'

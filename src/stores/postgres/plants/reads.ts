@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
+import { plantJson } from '../../../../contract/plant.ts'
 import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
 import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
@@ -114,16 +115,11 @@ export function toPage({ rows, next }: Rows): Page {
   for (const row of rows) {
     if (text >= BATCH_TEXT_MAX)
       return { json: joinPlants(plants), next: rows[plants.length - 1]?.id }
-    const plant = toJson(row)
+    const plant = plantJson(row)
     plants.push(plant)
     text += plant.length
   }
   return { json: joinPlants(plants), next }
-}
-
-function toJson({ id, name, tag }: PlantRow): string {
-  const members = JSON.stringify(tag === null ? { name } : { name, tag })
-  return `{"id":${id},${members.slice(1)}`
 }
 
 /** All plants by id, in batches. A consistent export needs a `run` within a snapshot. */

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { hasSameContent } from '../../../../contract/plant.ts'
 import {
   type BatchResult,
   type CreateResult,
@@ -23,11 +24,10 @@ export function preparePlantChanges(db: Database) {
   const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
   const unlogFrom = db.prepare('DELETE FROM changes WHERE position > ?')
 
-  const create = ({ id, name, tag: given }: NewPlant): CreateResult => {
-    const tag = given ?? null
-    if (insert.run(id, name, tag).changes === 1) return 'created'
-    const stored = find.get(id)
-    return stored?.name === name && stored.tag === tag ? 'replayed' : 'conflict'
+  const create = (plant: NewPlant): CreateResult => {
+    const { id, name, tag } = plant
+    if (insert.run(id, name, tag ?? null).changes === 1) return 'created'
+    return hasSameContent(find.get(id), plant) ? 'replayed' : 'conflict'
   }
   const findExpected = (id: bigint, expected?: readonly string[]): PlantRow | NoMatch => {
     const stored = find.get(id)
