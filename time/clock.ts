@@ -1,15 +1,25 @@
-import { setTimeout } from 'node:timers/promises'
-
+/** A clock, which tests can replace. Times are in milliseconds. */
 export interface Clock {
-  /** In milliseconds since 1970. */
+  /** Since 1970. It can jump. */
   now(): number
-  /** Resolves after a time, or when the signal is aborted. */
-  wait(milliseconds: number, signal: AbortSignal): Promise<void>
+  /** Since an arbitrary moment. It never goes back. */
+  monotonic(): number
+  /** Resolves after a time, or at once when the signal is aborted. */
+  wait(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
 export const systemClock: Clock = {
-  now: Date.now,
-  wait: async (milliseconds, signal) => {
-    await setTimeout(milliseconds, undefined, { signal }).catch(() => {})
-  },
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  wait: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const end = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, milliseconds)
+      signal?.addEventListener('abort', end)
+    }),
 }

@@ -1,6 +1,8 @@
 /**
  * Lets concurrent callers share one result, and later callers too for a while after it arrived. A failure is shared
  * only by concurrent callers.
+ *
+ * @param lifetimeMs how long; Infinity for good
  */
 export function shareResult<Result>(
   read: () => Promise<Result>,
@@ -12,7 +14,7 @@ export function shareResult<Result>(
   }
   const keep = () => {
     if (lifetimeMs === 0) forget()
-    else setTimeout(forget, lifetimeMs).unref()
+    else if (lifetimeMs !== Number.POSITIVE_INFINITY) setTimeout(forget, lifetimeMs).unref()
   }
   return () => {
     if (shared === undefined) {

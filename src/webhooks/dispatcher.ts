@@ -36,7 +36,7 @@ export interface DispatcherOptions {
   /** Shared by all webhooks. */
   readonly memory: PageMemory
   readonly sender: Pick<Sender, 'send' | 'close'>
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'now' | 'wait'>
   readonly log: Pick<WebhookLog, 'onDelivered' | 'onFailed' | 'onPaused' | 'onError'>
   /** Whether the process certainly has the lease. Stops the dispatcher if not. */
   readonly isLeader: () => boolean

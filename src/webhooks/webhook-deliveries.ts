@@ -48,7 +48,7 @@ export interface WebhookDeliveriesOptions extends SenderOptions {
   readonly log: FastifyBaseLogger
   /** How long changes are retained, in milliseconds. */
   readonly keepChanges: number
-  readonly clock?: Clock
+  readonly clock?: Pick<Clock, 'now' | 'wait'>
 }
 
 /** The state of a webhook in this process. */
@@ -73,7 +73,7 @@ interface Delivery {
  */
 export class WebhookDeliveries {
   readonly #options: WebhookDeliveriesOptions
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'now' | 'wait'>
   readonly #webhookLog: WebhookLog
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()

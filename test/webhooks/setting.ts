@@ -13,7 +13,7 @@ import { newWebhook } from '../stores/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
 
 /** Every wait advances the clock, and takes no time. */
-export class FastClock implements Clock {
+export class FastClock implements Pick<Clock, 'now' | 'wait'> {
   /** How far the clock is ahead. */
   #elapsed = 0
   readonly waits: number[] = []
@@ -36,7 +36,7 @@ interface Wait {
 }
 
 /** Time passes only when the test says so. */
-export class ManualClock implements Clock {
+export class ManualClock implements Pick<Clock, 'now' | 'wait'> {
   #passed = 0
   /** When the clock was at zero, in milliseconds since 1970. */
   #start = Date.now()

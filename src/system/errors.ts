@@ -1,0 +1,26 @@
+import { getSystemErrorMessage } from 'node:util'
+
+/** An error that the person at the command line can fix. The message is shown without a stack trace. */
+export class UserError extends Error {}
+
+/** The code of an error, such as `ENOENT`; undefined if it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = Object(error)
+  return typeof code === 'string' ? code : undefined
+}
+
+/** The message of an error, or whatever else was thrown as a string. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/**
+ * Turns an error of the file system into a UserError. Returns any other error unchanged.
+ *
+ * @param failure such as `cannot read plants.csv`
+ */
+export function fileError(failure: string, error: unknown): unknown {
+  const { errno } = Object(error)
+  if (typeof errno !== 'number') return error
+  return new UserError(`${failure}: ${getSystemErrorMessage(errno)}`, { cause: error })
+}
