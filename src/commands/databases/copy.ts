@@ -32,9 +32,7 @@ export interface Kind<Item> {
   discard(store: Store, name: string): Promise<boolean>
 }
 
-/**
- * Defines a command that copies all items of a kind from another database. Items that the target already has are skipped.
- */
+/** Defines a command that copies all items of a kind from another database, except those that are already there. */
 export function copyCommand<Item extends { readonly name: string }>(
   description: string,
   kind: Kind<Item>,

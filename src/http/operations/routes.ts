@@ -128,7 +128,7 @@ function encode(value: unknown): string {
 }
 
 /** The client of a request in flight. */
-export class WaitingClient implements Client {
+class WaitingClient implements Client {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
 

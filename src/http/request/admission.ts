@@ -26,6 +26,10 @@ declare module 'fastify' {
     /** The requested operation; undefined outside the contract. Fastify creates its `routeOptions` on each access. */
     operation: Operation | undefined
   }
+  interface FastifyContextConfig {
+    /** Whether requests need no token. */
+    open?: boolean
+  }
 }
 
 /**
@@ -77,18 +81,11 @@ export function rejectBadUrls(cors: Cors | undefined) {
   }
 }
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Whether requests need no token. */
-    open?: boolean
-  }
-}
-
 /** As long as a path can be, so that the contract decides which path parameters are valid. */
 export const PARAMETER_LENGTH_MAX = maxHeaderSize
 
 /** A path of the service, such as `/plants/{id}`. */
-export interface Path {
+interface Path {
   readonly methods: Set<string>
   /** The media types that PATCH accepts, if the path has it. */
   acceptPatch?: string | undefined
@@ -166,7 +163,7 @@ function hasEmptyParameter(parameters: unknown): boolean {
 }
 
 /** Responds to OPTIONS (RFC 9110 §9.3.7), with `Accept-Patch` if there is a PATCH (RFC 5789 §3.1). */
-export function sendOptions(reply: FastifyReply, path: Path): void {
+function sendOptions(reply: FastifyReply, path: Path): void {
   if (path.acceptPatch !== undefined) reply.header('accept-patch', path.acceptPatch)
   reply.code(204).header('allow', listMethods(path)).send()
 }

@@ -198,7 +198,7 @@ export function bodyReader({ bodyLimit, threads, now }: BodyReaderOptions) {
   }
 }
 
-export function bodyTooLarge(bodyLimit: number): ApiError {
+function bodyTooLarge(bodyLimit: number): ApiError {
   return new ApiError('body-too-large', `the body must not exceed ${bodyLimit} bytes`)
 }
 
