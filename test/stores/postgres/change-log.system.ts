@@ -2,6 +2,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
+import { ChangeLog } from '../../../src/stores/postgres/feed/change-log.ts'
 import { lockLog } from '../../../src/stores/postgres/feed/ledger.ts'
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
@@ -147,6 +148,29 @@ t.test('a user who cannot identify the database is refused', async (t) => {
   t.equal((await changesAfter(store)).length, 1)
   await query(`REVOKE EXECUTE ON FUNCTION pg_control_system() FROM ${role}`)
   await t.rejects(open({ url: ofRole }), { message })
+})
+
+t.test('a read from the beginning starts again if its start is deleted meanwhile', async (t) => {
+  const { open, query, url } = await setUp(t)
+  const store = await open()
+  for (const id of [1n, 2n]) {
+    await store.create({ id, name: 'x' })
+    await changesAfter(store)
+  }
+  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  t.teardown(() => connections.close())
+  const send = connections.query.bind(connections)
+  let finds = 0
+  connections.query = async (text, values) => {
+    const rows = await send(text, values)
+    if (String(text).includes('position = log.oldest') && ++finds === 1) {
+      await query('UPDATE plant_change_log SET oldest = position')
+    }
+    return rows as never
+  }
+  const page = await new ChangeLog(connections).readChanges({ limit: 10 })
+  t.match(page, { changes: [] })
+  t.equal(finds, 2)
 })
 
 t.test('the cursor of another engine is expired', async (t) => {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { NEW_LOG } from '../../../src/stores/shared/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
+import { beginMissingLog } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
@@ -89,6 +90,24 @@ t.test('several processes that open a database whose log was off begin one log',
   db.close()
   const stores = [open(), open()]
   t.equal(await latest(stores[0] as SqliteStore), await latest(stores[1] as SqliteStore))
+})
+
+t.test('a log that another process begins first is not begun again', async (t) => {
+  const { file, open } = opener(t)
+  await open().close()
+  const [db, other] = [new Sqlite(file), new Sqlite(file)]
+  t.teardown(() => {
+    db.close()
+    other.close()
+  })
+  db.exec(TURN_OFF)
+  const { transaction } = db
+  db.transaction = (work) => {
+    t.equal(beginMissingLog(other), true)
+    return transaction.call(db, work) as never
+  }
+  t.equal(beginMissingLog(db), false)
+  t.equal(db.prepare('SELECT count(*) FROM change_log').pluck().get(), 1)
 })
 
 t.test('cursors in a restored backup', async (t) => {
