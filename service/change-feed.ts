@@ -11,7 +11,7 @@ export interface ChangesRequest {
   readonly limit: number
 }
 
-export interface ChangesPage {
+export interface ChangePage {
   readonly changes: readonly Change[]
   /** The cursor after the last change of the page. For an empty page, that of the request or an equivalent one. */
   readonly next: string
@@ -44,7 +44,7 @@ export interface ChangeFeed {
    *
    * @throws StoreUnavailable
    */
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangesPage | NoChanges>
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges>
 
   /**
    * Resolves soon after the next commit by any process that may have made changes: within 50 ms on SQLite, within
@@ -60,6 +60,6 @@ export interface ChangeFeed {
  * @throws StoreUnavailable
  */
 export async function readLatestCursor(feed: ChangeFeed): Promise<string> {
-  const { next } = (await feed.readChanges({ after: 'latest', limit: 1 })) as ChangesPage
+  const { next } = (await feed.readChanges({ after: 'latest', limit: 1 })) as ChangePage
   return next
 }

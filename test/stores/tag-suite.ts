@@ -4,7 +4,7 @@ import {
   type NewPlant,
   type PlantStore,
   TAG_POSITION_MAX,
-  type TagsPage,
+  type TagPage,
   type TagsRequest,
 } from '../../service/plant-store.ts'
 import { encodeTagPosition } from '../../src/stores/shared/cursor.ts'
@@ -90,7 +90,7 @@ async function walk(store: PlantStore, limit: number): Promise<(readonly string[
   }
 }
 
-async function pageOf(store: PlantStore, request: TagsRequest): Promise<TagsPage> {
+async function pageOf(store: PlantStore, request: TagsRequest): Promise<TagPage> {
   const page = await store.listTags(request)
   if (page === 'malformed') throw new Error(`the position ${request.after} is malformed`)
   return page

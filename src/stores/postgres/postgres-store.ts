@@ -1,4 +1,4 @@
-import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -6,12 +6,12 @@ import type {
   NewPlant,
   NoMatch,
   OnConflict,
-  Page,
   PageRequest,
+  PlantPage,
   PlantPatch,
   SearchRequest,
   StoredPlant,
-  TagsPage,
+  TagPage,
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
@@ -118,20 +118,20 @@ export class PostgresStore implements Store {
     return this.#pointReads(id, acquireSlot)
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return listPlants(this.#read, request, acquireSlot)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return getPlants(this.#read, ids, acquireSlot)
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     await acquireSlot?.()
     return searchPlants(this.#read, request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
     return listTags(this.#read, request, acquireSlot)
   }
 
@@ -202,10 +202,7 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
-  readChanges(
-    request: ChangesRequest,
-    acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
     return this.#log.readChanges(request, acquireSlot)
   }
 

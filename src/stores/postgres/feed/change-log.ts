@@ -1,6 +1,6 @@
 import type {
   ChangeFeed,
-  ChangesPage,
+  ChangePage,
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
@@ -25,7 +25,7 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 const IMPORTED_MAX = 50_000
 
 /** Undefined if a concurrent change interfered. */
-type PageResult = ChangesPage | 'expired' | typeof TOO_LONG | undefined
+type PageResult = ChangePage | 'expired' | typeof TOO_LONG | undefined
 
 /** Implements ChangeFeed. */
 export class ChangeLog implements ChangeFeed {
@@ -82,7 +82,7 @@ export class ChangeLog implements ChangeFeed {
   async readChanges(
     { after, limit }: ChangesRequest,
     acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
+  ): Promise<ChangePage | NoChanges> {
     const read = (attempt: (max: ReadLimit) => Promise<PageResult>) =>
       readLimited(acquireSlot, (max) => retryOptimistically(() => attempt(max)))
     try {
@@ -146,7 +146,7 @@ export class ChangeLog implements ChangeFeed {
     return page === 'expired' ? undefined : page
   }
 
-  async #readLatest(): Promise<ChangesPage | undefined> {
+  async #readLatest(): Promise<ChangePage | undefined> {
     const last = await findEnd(this.#run, 'latest')
     return last && this.#confirm({ changes: [], last })
   }
@@ -157,7 +157,7 @@ export class ChangeLog implements ChangeFeed {
   }
 
   /** Waits until the standbys have the page. Resolves to undefined if its last commit is no longer in the ledger. */
-  async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
+  async #confirm({ changes, last }: PageRead): Promise<ChangePage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
       const locked = await this.#connections.verified((session) =>

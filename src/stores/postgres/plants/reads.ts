@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { plantJson } from '../../../../contract/plant.ts'
-import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
+import type { PageRequest, PlantPage, StoredPlant } from '../../../../service/plant-store.ts'
 import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
@@ -52,7 +52,7 @@ export function listPlants(
   run: Run,
   request: PageRequest,
   acquireSlot?: AcquireSlot,
-): Promise<Page> {
+): Promise<PlantPage> {
   return readPage(run, request, acquireSlot)
 }
 
@@ -61,11 +61,15 @@ export function getPlants(
   run: Run,
   ids: readonly bigint[],
   acquireSlot?: AcquireSlot,
-): Promise<Page> {
+): Promise<PlantPage> {
   return readPage(run, { ids, limit: ids.length }, acquireSlot)
 }
 
-async function readPage(run: Run, request: RowsRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+async function readPage(
+  run: Run,
+  request: RowsRequest,
+  acquireSlot?: AcquireSlot,
+): Promise<PlantPage> {
   const rows = await readLimited(acquireSlot, (max) => readRows(run, request, max))
   return toPage(rows)
 }
@@ -109,7 +113,7 @@ function isShort<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
  * A page ends early if its JSON is very long: JSON can have six times the length of the text that a statement limits,
  * because it escapes characters.
  */
-export function toPage({ rows, next }: Rows): Page {
+export function toPage({ rows, next }: Rows): PlantPage {
   const plants: string[] = []
   let text = 0
   for (const row of rows) {

@@ -1,5 +1,5 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
+import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import type { PlantRow } from '../../shared/rows.ts'
 import type { Run } from '../connection/session.ts'
 import { hasTag, toPage } from './reads.ts'
@@ -49,7 +49,7 @@ export const SEARCH_OF_TAG = buildSearch(hasTag('$6'))
 export async function searchPlants(
   run: Run,
   { text, after, tag, limit }: SearchRequest,
-): Promise<Page> {
+): Promise<PlantPage> {
   if (after === INT64_MAX) return toPage({ rows: [], next: undefined })
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, text, limit + 1]

@@ -1,4 +1,4 @@
-import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../../service/plant-store.ts'
+import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { decodeTagPosition, encodeTagPosition } from '../../shared/cursor.ts'
 import type { Run } from '../connection/session.ts'
@@ -34,7 +34,7 @@ export async function listTags(
   run: Run,
   { after, limit }: TagsRequest,
   acquireSlot?: AcquireSlot,
-): Promise<TagsPage | 'malformed'> {
+): Promise<TagPage | 'malformed'> {
   const from = after === undefined ? '' : decodeTagPosition('md5', after)
   if (from === undefined) return 'malformed'
   await acquireSlot?.()

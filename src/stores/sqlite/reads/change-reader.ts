@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type {
   Change,
-  ChangesPage,
+  ChangePage,
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
@@ -37,7 +37,7 @@ const BEGINNING = -1n
  */
 export function prepareChangeRead(
   db: Database,
-): (request: ChangesRequest, max: ReadLimit) => ChangesPage | NoChanges | typeof TOO_LONG {
+): (request: ChangesRequest, max: ReadLimit) => ChangePage | NoChanges | typeof TOO_LONG {
   const { logId, end, timeOf, page, plantAt } = prepareStatements(db)
 
   const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })

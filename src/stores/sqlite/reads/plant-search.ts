@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
+import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
 import { joinPlants } from '../../shared/rows.ts'
 import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
@@ -40,7 +40,10 @@ export type Read = <Result>(read: () => Result) => Promise<Result>
  * Prepares a function that searches plants by name. It reads small slices, between which other requests are served, and
  * finds the end of each slice without reading large plants.
  */
-export function prepareSearch(db: Database, read: Read): (request: SearchRequest) => Promise<Page> {
+export function prepareSearch(
+  db: Database,
+  read: Read,
+): (request: SearchRequest) => Promise<PlantPage> {
   const anyTag = { measure: db.prepare(MEASURE), match: db.prepare(MATCH).pluck() }
   const oneTag = { measure: db.prepare(MEASURE_OF_TAG), match: db.prepare(MATCH_OF_TAG).pluck() }
 

@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import type { ChangesPage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
 import {
-  type Page,
   type PageRequest,
+  type PlantPage,
   type SearchRequest,
   type StoredPlant,
   StoreUnavailable,
-  type TagsPage,
+  type TagPage,
   type TagsRequest,
 } from '../../../../service/plant-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
@@ -109,11 +109,11 @@ export class Reader {
     })
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#readLimited(acquireSlot, (max) => this.#list(request, max))
   }
 
-  #list({ after, tag, limit }: PageRequest, max: ReadLimit): Page | typeof TOO_LONG {
+  #list({ after, tag, limit }: PageRequest, max: ReadLimit): PlantPage | typeof TOO_LONG {
     const plants: string[] = []
     let text = 0
     let last = after
@@ -141,11 +141,11 @@ export class Reader {
     return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#readLimited(acquireSlot, (max) => this.#getAll(ids, max))
   }
 
-  #getAll(ids: readonly bigint[], max: ReadLimit): Page | typeof TOO_LONG {
+  #getAll(ids: readonly bigint[], max: ReadLimit): PlantPage | typeof TOO_LONG {
     const plants: string[] = []
     let text = 0
     for (const id of ids) {
@@ -160,19 +160,16 @@ export class Reader {
     return { json: joinPlants(plants), next: undefined }
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     await acquireSlot?.()
     return this.#search(request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
     return this.#scanTags(request, acquireSlot)
   }
 
-  readChanges(
-    request: ChangesRequest,
-    acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
     return this.#readLimited(acquireSlot, (max) => this.#readChanges(request, max))
   }
 
@@ -282,7 +279,7 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   if (batch.length > 0) yield batch
 }
 
-function toPage(plants: readonly string[]): Page {
+function toPage(plants: readonly string[]): PlantPage {
   return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
 }
 

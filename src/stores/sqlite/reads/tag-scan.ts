@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../../service/plant-store.ts'
+import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { decodeTagPosition, encodeTagPosition } from '../../shared/cursor.ts'
 import type { Read } from './plant-search.ts'
@@ -31,7 +31,7 @@ const LAST_BYTE = Buffer.of(0xff)
 export function prepareTagScan(
   db: Database,
   read: Read,
-): (request: TagsRequest, acquireSlot?: AcquireSlot) => Promise<TagsPage | 'malformed'> {
+): (request: TagsRequest, acquireSlot?: AcquireSlot) => Promise<TagPage | 'malformed'> {
   const next = db.prepare<[string, string | Buffer], TagRow>(
     `SELECT substr(tag, 1, ${LISTED_TAG_MAX}) AS beginning, length(tag) <= ${LISTED_TAG_MAX} AS listed
      FROM plants WHERE tag >= ? || ? ORDER BY tag LIMIT 1`,
