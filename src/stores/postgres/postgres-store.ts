@@ -27,7 +27,7 @@ import { measureText, measureTextOfAll } from '../shared/rows.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
-import type { Run, Session } from './connection/session.ts'
+import type { PooledClient, Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { ChangeLog } from './feed/change-log.ts'
 import { createBatches, createPlants } from './plants/creates.ts'
@@ -74,7 +74,7 @@ export class PostgresStore implements Store {
       ...limits,
       commit: (plants: readonly NewPlant[]) =>
         this.#commit(plants.length, () =>
-          connections.verified((session) => createPlants(session, plants)),
+          connections.verified((client) => createPlants(client, plants)),
         ),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
@@ -82,7 +82,7 @@ export class PostgresStore implements Store {
       ...limits,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
         this.#commit(batches.flat().length, () =>
-          connections.verified((session) => createBatches(session, batches)),
+          connections.verified((client) => createBatches(client, batches)),
         ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTextOfAll(plants) }),
     })
@@ -140,17 +140,17 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change((session) => updatePlant(session, id, patch, expected))
+    return this.#change((client) => updatePlant(client, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change((session) => removePlant(session, id, expected))
+    return this.#change((client) => removePlant(client, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
     return this.#inFlight.track(async () => {
-      const results = await this.#connections.verified((session) =>
-        importPlants(session, plants, onConflict),
+      const results = await this.#connections.verified((client) =>
+        importPlants(client, plants, onConflict),
       )
       await this.#log.noteImport(plants.length)
       return results
@@ -235,7 +235,7 @@ export class PostgresStore implements Store {
     this.#inFlight.track(() => this.#connections.query(text, values))
 
   /** Makes one change. */
-  #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
+  #change<Result>(make: (client: PooledClient) => Promise<Result>): Promise<Result> {
     return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verified(make)))
   }
 

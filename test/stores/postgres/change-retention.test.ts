@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Change } from '../../../service/change-feed.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import { Session } from '../../../src/stores/postgres/connection/session.ts'
+import { PooledClient } from '../../../src/stores/postgres/connection/pooled-client.ts'
 import {
   maintainChanges,
   pruneChanges,
@@ -207,10 +207,10 @@ for (const [what, statement] of [
     const { connections, query, open, changes } = await setUp(t, 5)
     const reader = await open()
     await query(`${AGE} 5`)
-    const { query: send } = Session.prototype
+    const { query: send } = PooledClient.prototype
     let isPruned = false
-    t.intercept(Session.prototype, 'query', {
-      async value(this: Session, text: string, ...others: unknown[]) {
+    t.intercept(PooledClient.prototype, 'query', {
+      async value(this: PooledClient, text: string, ...others: unknown[]) {
         if (statement.test(text) && !isPruned) {
           isPruned = true
           await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)

@@ -10,7 +10,7 @@ import { NEW_LOG, type OnProblem, type Retention } from '../../shared/engine.ts'
 import { type ReadLimit, readLimited, type TOO_LONG } from '../../shared/limited-read.ts'
 import type { Connections } from '../connection/connections.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
-import type { Run } from '../connection/session.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
 import { maintainChanges } from './change-retention.ts'
 import { appendCommits, lockLog, readLogState } from './ledger.ts'
@@ -124,7 +124,7 @@ export class ChangeLog implements ChangeFeed {
   async #appendCommits(): Promise<bigint> {
     const append = async (run: Run) =>
       appendCommits(run, await lockLog(run, this.#connections.lockWaitMs))
-    const position = await this.#connections.verified((session) => session.transaction(append))
+    const position = await this.#connections.verified((client) => client.transaction(append))
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -160,8 +160,8 @@ export class ChangeLog implements ChangeFeed {
   async #confirm({ changes, last }: PageRead): Promise<ChangePage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
-      const locked = await this.#connections.verified((session) =>
-        session.change(CONFIRM, [position]),
+      const locked = await this.#connections.verified((client) =>
+        client.change(CONFIRM, [position]),
       )
       if (locked.length === 0) return undefined
       this.#confirmed = position

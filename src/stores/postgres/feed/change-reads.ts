@@ -3,7 +3,7 @@ import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
 import { toChange } from '../../shared/rows.ts'
-import type { Run } from '../connection/session.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */

@@ -1,5 +1,5 @@
 import type { Connections } from '../connection/connections.ts'
-import type { Run } from '../connection/session.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 
 /** The state of the log, as every process that shares the database sees it. */

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'
-import type { Run } from '../connection/session.ts'
 import { BEGIN_LOG, ENABLE_TRIGGERS } from './change-tables.ts'
 import { appendCommits, type LockedLog, lockLog } from './ledger.ts'
 

@@ -13,8 +13,8 @@ import {
   toRestriction,
 } from '../../shared/restriction-row.ts'
 import type { Connections } from '../connection/connections.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { RESTRICTED } from '../connection/postgres-errors.ts'
-import type { Run } from '../connection/session.ts'
 import { limitLockWait, lockLog } from '../feed/ledger.ts'
 import { beginLog, changeTriggers } from '../feed/log-start.ts'
 import { toColumns, UNNESTED } from './plant-inserts.ts'
@@ -124,7 +124,7 @@ export async function restrict(
     await run(SET, restrictionValues(next))
   }
   try {
-    await connections.verified((session) => session.transaction(make))
+    await connections.verified((client) => client.transaction(make))
     return 'done'
   } catch (error) {
     if (error instanceof StepRefused) return error.result

@@ -6,7 +6,7 @@ import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { joinPlants, type PlantRow, toPlant } from '../../shared/rows.ts'
-import type { Run } from '../connection/session.ts'
+import type { Run } from '../connection/pooled-client.ts'
 
 interface PageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */

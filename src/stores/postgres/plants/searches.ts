@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import type { PlantRow } from '../../shared/rows.ts'
-import type { Run } from '../connection/session.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { hasTag, toPage } from './reads.ts'
 
 /** A plant that matches, or a single row without a plant if none does. */

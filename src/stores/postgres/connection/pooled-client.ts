@@ -32,16 +32,16 @@ export type Run = <Row extends object>(text: string, values?: readonly unknown[]
 type Statement = readonly [text: string, values?: readonly unknown[] | undefined]
 type Rows = readonly object[]
 
-export interface SessionOptions {
+export interface PooledClientOptions {
   readonly client: pg.PoolClient
-  /** When the call that uses the session must have ended. */
+  /** When the call that uses the client must have ended. */
   readonly deadline: Deadline
   /** Verifies changes and transactions. */
   readonly guarantee?: StandbyGuarantee | undefined
 }
 
 /** A connection while a call has it to itself. */
-export class Session {
+export class PooledClient {
   readonly #client: pg.PoolClient
   readonly #deadline: Deadline
   readonly #guarantee: StandbyGuarantee | undefined
@@ -49,7 +49,7 @@ export class Session {
   #isReplicated = true
   #isSound = true
 
-  constructor({ client, deadline, guarantee }: SessionOptions) {
+  constructor({ client, deadline, guarantee }: PooledClientOptions) {
     this.#client = client
     this.#deadline = deadline
     this.#guarantee = guarantee
