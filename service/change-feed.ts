@@ -5,7 +5,7 @@ import type { AcquireSlot } from './short-read.ts'
 export type Change = components['schemas']['Change']
 
 export interface ChangesRequest {
-  /** Return only changes after this cursor. `latest` is the end of the log; undefined starts at the oldest change. */
+  /** Return only changes after this cursor. `latest` is the end of the feed; undefined starts at the oldest change. */
   readonly after?: string | undefined
   /** The maximum number of changes, at least 1. */
   readonly limit: number
@@ -19,21 +19,21 @@ export interface ChangePage {
 
 /**
  * Why there are no changes to return:
- * - `malformed`: no log has issued the cursor;
+ * - `malformed`: no feed has issued the cursor;
  * - `expired`: changes after the cursor may be missing, because they are no longer retained, or because the database was
  *   restored.
  */
 export type NoChanges = 'malformed' | 'expired'
 
 /**
- * The feed of all changes to plants, from a log that is part of the database. A change is logged in its own transaction.
+ * The feed of all changes to plants, which is part of the database. A change enters it in its own transaction.
  *
- * Each change that a PlantStore has acknowledged is in the log exactly once. Requests that change nothing do not
+ * Each change that a PlantStore has acknowledged is in the feed exactly once. Requests that change nothing do not
  * appear: replays, updates to the same content, batches that conflict. Repeating the changes in order, from an empty
  * store or from an export with its cursor, yields the plants in the store.
  *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
- * that shares the database. If the log has lost changes up to the cursor, as after a restore, the cursor is `expired`.
+ * that shares the database. If the feed has lost changes up to the cursor, as after a restore, the cursor is `expired`.
  */
 export interface ChangeFeed {
   /**

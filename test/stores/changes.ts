@@ -15,7 +15,7 @@ export async function pageOf(
   return page
 }
 
-/** The cursor at the end of the log. */
+/** The cursor at the end of the feed. */
 export async function latest(feed: ChangeFeed): Promise<string> {
   return (await pageOf(feed, 'latest')).next
 }

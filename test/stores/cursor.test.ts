@@ -12,27 +12,27 @@ import {
 t.test('every cursor can be decoded', async () => {
   const cursor = fc.record(
     {
-      log: fc.uint8Array({ minLength: 8, maxLength: 8 }),
+      feedId: fc.uint8Array({ minLength: 8, maxLength: 8 }),
       position: fc.bigInt(0n, 2n ** 63n - 1n),
       at: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
       sequence: fc.bigInt(0n, 2n ** 63n - 1n),
     },
-    { noNullPrototype: true, requiredKeys: ['log', 'position', 'at'] },
+    { noNullPrototype: true, requiredKeys: ['feedId', 'position', 'at'] },
   )
   fc.assert(
     fc.property(cursor, (cursor) => {
       const text = encodeCursor(cursor)
-      const { log = [], ...rest } = decodeCursor(text) ?? {}
+      const { feedId = [], ...rest } = decodeCursor(text) ?? {}
       t.match(text, cursor.sequence === undefined ? /^[\w-]{35}$/ : /^[\w-]{46}$/)
-      t.strictSame({ log: new Uint8Array(log), ...rest }, cursor)
+      t.strictSame({ feedId: new Uint8Array(feedId), ...rest }, cursor)
     }),
   )
 })
 
 t.test('no other string can be decoded', async (t) => {
-  const text = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
-  const long = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
-  const negative = encodeCursor({ log: new Uint8Array(8), position: -1n, at: 1 })
+  const text = encodeCursor({ feedId: new Uint8Array(8), position: 1n, at: 1 })
+  const long = encodeCursor({ feedId: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
+  const negative = encodeCursor({ feedId: new Uint8Array(8), position: -1n, at: 1 })
   // The last character has two bits that a cursor leaves zero.
   for (const wrong of [
     '',
@@ -47,8 +47,8 @@ t.test('no other string can be decoded', async (t) => {
 })
 
 const CURSORS = [
-  encodeCursor({ log: randomBytes(8), position: 4711n, at: 1_790_000_000_000 }),
-  encodeCursor({ log: randomBytes(8), position: 4711n, at: 1_790_000_000_000, sequence: 42n }),
+  encodeCursor({ feedId: randomBytes(8), position: 4711n, at: 1_790_000_000_000 }),
+  encodeCursor({ feedId: randomBytes(8), position: 4711n, at: 1_790_000_000_000, sequence: 42n }),
 ]
 
 t.test('a damaged cursor cannot be decoded', async (t) => {

@@ -14,7 +14,7 @@ import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
-import { readLogState } from './feed/ledger.ts'
+import { readFeedState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
 import { readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
 
@@ -116,8 +116,8 @@ async function plants(connections: Connections): Promise<Finding> {
 
 /** The number of retained changes. */
 async function changes(connections: Connections): Promise<Finding> {
-  const { isObsolete } = await readLogState(connections)
-  if (isObsolete) return ok('of an obsolete log; the service deletes them on its next start')
+  const { isObsolete } = await readFeedState(connections)
+  if (isObsolete) return ok('of an obsolete feed; the service deletes them on its next start')
   const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'
   const count = await readCount(connections, sum, 'plant_changes')
   return ok(`${count.toLocaleString('en')} kept`)

@@ -4,7 +4,7 @@ import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
-import { ChangeLog } from './feed/change-log.ts'
+import { PostgresFeed } from './feed/postgres-feed.ts'
 import { migrate, readSchemaVersion } from './postgres-schema.ts'
 
 /** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
@@ -37,7 +37,7 @@ export interface PostgresOptions {
 /** A database that is ready for use. */
 export interface OpenDatabase {
   readonly connections: Connections
-  readonly log: ChangeLog
+  readonly feed: PostgresFeed
 }
 
 /**
@@ -78,9 +78,9 @@ async function prepareDatabase(
   await migrate(connections)
   await agreeOnStandbys(connections, requireStandbys)
   connections.guarantee.note(await connections.observe())
-  const log = new ChangeLog(connections)
-  await log.prepare(retention, onProblem)
-  return { connections, log }
+  const feed = new PostgresFeed(connections)
+  await feed.prepare(retention, onProblem)
+  return { connections, feed }
 }
 
 /**

@@ -29,7 +29,7 @@ import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import type { PooledClient, Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
-import type { ChangeLog } from './feed/change-log.ts'
+import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { createBatches, createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
 import { readRestriction, restrict } from './plants/postgres-restriction.ts'
@@ -56,15 +56,15 @@ export class PostgresStore implements Store {
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: PostgresTokens
-  readonly #log: ChangeLog
+  readonly #feed: PostgresFeed
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics: PostgresMetrics | undefined
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log }: OpenDatabase, metrics: PostgresMetrics | undefined) {
+  private constructor({ connections, feed }: OpenDatabase, metrics: PostgresMetrics | undefined) {
     this.#connections = connections
-    this.#log = log
+    this.#feed = feed
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
     metrics?.measureConnections(() => connections.figures)
@@ -152,7 +152,7 @@ export class PostgresStore implements Store {
       const results = await this.#connections.verified((client) =>
         importPlants(client, plants, onConflict),
       )
-      await this.#log.noteImport(plants.length)
+      await this.#feed.noteImport(plants.length)
       return results
     })
   }
@@ -169,7 +169,7 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(async () => {
       const result = await restrict(this.#connections, step)
       const { stored = [], removed = [] } = step
-      await this.#log.noteImport(stored.length + removed.length)
+      await this.#feed.noteImport(stored.length + removed.length)
       return result
     })
   }
@@ -203,11 +203,11 @@ export class PostgresStore implements Store {
   }
 
   readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
-    return this.#log.readChanges(request, acquireSlot)
+    return this.#feed.readChanges(request, acquireSlot)
   }
 
   nextCommit(): Promise<void> {
-    return this.#log.nextCommit()
+    return this.#feed.nextCommit()
   }
 
   advise(): StoreAdvice {
@@ -243,14 +243,14 @@ export class PostgresStore implements Store {
   async #commit<Result>(changes: number, make: () => Promise<Result>): Promise<Result> {
     const start = performance.now()
     const result = await make()
-    this.#log.noteCommit()
+    this.#feed.noteCommit()
     this.#metrics?.duration.observe((performance.now() - start) / 1000)
     this.#metrics?.changes.observe(changes)
     return result
   }
 
   async #close(): Promise<void> {
-    await this.#log.close()
+    await this.#feed.close()
     await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#inFlight.settle()])
     await this.#connections.close()
   }

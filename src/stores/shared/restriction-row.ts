@@ -43,7 +43,7 @@ export function isSameRestriction(one?: Restriction, other?: Restriction): boole
   return restrictionValues(one).every((value, index) => value === values[index])
 }
 
-/** Whether a copy begins, and with it a new log of changes. See RestrictionStep. */
+/** Whether a copy begins, and with it a new change feed. See RestrictionStep. */
 export function beginsCopy(next: Restriction | undefined): boolean {
   return typeof next === 'object' && next.copyFrom === INT64_MIN
 }

@@ -22,7 +22,7 @@ const FOREVER = 3_600_000
 const UNLIMITED = 2 ** 40
 const running = new AbortController().signal
 
-/** A log with a start and several commits of one change each. */
+/** A feed with a start and several commits of one change each. */
 async function setUp(t: Test, commits: number) {
   const { url, query } = await database()
   const open = async (options: Partial<PostgresOptions> = {}) => {
@@ -102,7 +102,7 @@ t.test('a change after an idle time does not expire the cursor before it', async
   t.equal((await changesAfter(store, cursor)).length, 2)
 })
 
-t.test('the oldest changes are deleted if the log is too large', async (t) => {
+t.test('the oldest changes are deleted if the feed is too large', async (t) => {
   const { connections, store, rows } = await setUp(t, 0)
   // The server cannot compress it.
   const name = randomBytes(50_000).toString('hex')
@@ -117,7 +117,7 @@ t.test('the oldest changes are deleted if the log is too large', async (t) => {
   t.same(await rows(), { commits: 6, changes: 6 })
 })
 
-t.test('a service brings the log up to date and deletes old changes by itself', async (t) => {
+t.test('a service brings the feed up to date and deletes old changes by itself', async (t) => {
   const { open, query, rows } = await setUp(t, 5)
   await query("UPDATE plants SET name = 'y' WHERE id = 5")
   await query(`${AGE} 6`)

@@ -8,7 +8,7 @@ import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { joinPlants, type PlantRow, toPlant } from '../../shared/rows.ts'
 import type { Run } from '../connection/pooled-client.ts'
 
-interface PageRow extends PlantRow {
+interface PlantPageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */
   readonly found: bigint
 }
@@ -79,7 +79,7 @@ interface RowsRequest extends PageRequest {
   readonly ids?: readonly bigint[]
 }
 
-interface Rows {
+interface PlantRows {
   readonly rows: readonly PlantRow[]
   /** The id after which the next rows begin; undefined if none follow. */
   readonly next: bigint | undefined
@@ -89,16 +89,16 @@ async function readRows(
   run: Run,
   { after, tag, ids, limit }: RowsRequest,
   max: ReadLimit,
-): Promise<Rows | typeof TOO_LONG> {
+): Promise<PlantRows | typeof TOO_LONG> {
   if (after === INT64_MAX) return { rows: [], next: undefined }
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, Math.min(limit, max.rows) + 1, BATCH_TEXT_MAX, max.text]
   const found =
     ids !== undefined
-      ? await run<LimitedRow<PageRow>>(PAGE_OF_IDS, [...values, ids])
+      ? await run<LimitedRow<PlantPageRow>>(PAGE_OF_IDS, [...values, ids])
       : tag === undefined
-        ? await run<LimitedRow<PageRow>>(PAGE, values)
-        : await run<LimitedRow<PageRow>>(PAGE_OF_TAG, [...values, tag])
+        ? await run<LimitedRow<PlantPageRow>>(PAGE, values)
+        : await run<LimitedRow<PlantPageRow>>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
   if (!rows.every(isShort) || rows.length > max.rows) return TOO_LONG
   const isLast = Number(found[0]?.found ?? 0) === rows.length
@@ -113,7 +113,7 @@ function isShort<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
  * A page ends early if its JSON is very long: JSON can have six times the length of the text that a statement limits,
  * because it escapes characters.
  */
-export function toPage({ rows, next }: Rows): PlantPage {
+export function toPage({ rows, next }: PlantRows): PlantPage {
   const plants: string[] = []
   let text = 0
   for (const row of rows) {
@@ -134,7 +134,7 @@ export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], voi
       run,
       { after, limit: EXPORT_BATCH_SIZE },
       UNLIMITED,
-    )) as Rows
+    )) as PlantRows
     if (rows.length > 0) yield rows.map(toPlant)
     after = next
   } while (after !== undefined)

@@ -167,7 +167,7 @@ export function* findIntegrityFaults(db: Database): Generator<string> {
   }
 }
 
-/** Compares the last change to each plant in the log with the plant. */
+/** Compares the last change to each plant in the feed with the plant. */
 function changes(db: Database): Finding[] {
   const wrong = db
     .prepare<[], bigint>(
@@ -181,7 +181,7 @@ function changes(db: Database): Finding[] {
     .all()
   if (wrong.length > 0) {
     const ids = wrong.join(', ') + (wrong.length === IDS_MAX ? ' and possibly others' : '')
-    return [fault(`the last changes in the log differ from the plants ${ids}`)]
+    return [fault(`the last changes in the feed differ from the plants ${ids}`)]
   }
   return [ok(`${countRows(db, `changes WHERE type <> ${START}`).toLocaleString('en')} kept`)]
 }

@@ -13,7 +13,7 @@ import {
   RESTRICTION_COLUMNS,
   restrictionValues,
 } from '../../shared/restriction-row.ts'
-import { RENEW_LOG } from '../feed/change-triggers.ts'
+import { RENEW_FEED } from '../feed/change-triggers.ts'
 import {
   prepareRestrictionRead,
   RAISE_BARRIER,
@@ -78,7 +78,7 @@ export function prepareRestrictionChange(
     set.run(...restrictionValues(next))
     if (expected === undefined && next !== undefined) db.exec(RAISE_BARRIER)
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
-    if (beginsCopy(next)) db.exec(RENEW_LOG)
+    if (beginsCopy(next)) db.exec(RENEW_FEED)
   })
   return (step) => {
     if (!isSameRestriction(step.expected, read())) return 'unexpected'

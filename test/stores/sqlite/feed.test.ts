@@ -1,9 +1,9 @@
-/** The log across turned-off databases and backups. */
+/** The feed across turned-off databases and backups. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { NEW_LOG } from '../../../src/stores/shared/engine.ts'
+import { NEW_FEED } from '../../../src/stores/shared/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -49,7 +49,7 @@ for (const [what, options] of [
   ['a service', { retention: KEEP }],
   ['a command', { sameThread: true }],
 ] as const) {
-  t.test(`${what} begins a new log if the log was off`, async (t) => {
+  t.test(`${what} begins a new feed if the feed was off`, async (t) => {
     const { file, open } = opener(t)
     const before = open(options)
     const cursors = [await latest(before)]
@@ -63,7 +63,7 @@ for (const [what, options] of [
     const problems: string[] = []
     const onProblem = (problem: string) => problems.push(problem)
     const after = open({ ...options, onProblem })
-    t.same(problems, [NEW_LOG])
+    t.same(problems, [NEW_FEED])
     for (const cursor of cursors) {
       t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
     }
@@ -76,12 +76,12 @@ for (const [what, options] of [
     await after.close()
     const again = open({ ...options, onProblem })
     t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
-    t.same(problems, [NEW_LOG], 'once')
+    t.same(problems, [NEW_FEED], 'once')
     t.same(faultsOf(file), [])
   })
 }
 
-t.test('several processes that open a database whose log was off begin one log', async (t) => {
+t.test('several processes that open a database whose feed was off begin one feed', async (t) => {
   const { file, open } = opener(t)
   await open().close()
   const db = new Sqlite(file)
