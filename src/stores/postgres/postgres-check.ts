@@ -1,4 +1,5 @@
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import { messageOf } from '../../system/errors.ts'
 import {
   type CheckResult,
   countFinding,
@@ -12,6 +13,7 @@ import {
 import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
+import { one } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
 import { readFeedState } from './feed/ledger.ts'
@@ -53,8 +55,7 @@ export async function* checkDatabase({
       if (check === kind && finding.status === 'fault') return
     }
   } catch (cause) {
-    const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
-    throw new StoreError(message, { cause })
+    throw new StoreError(`cannot check the database ${redacted}: ${messageOf(cause)}`, { cause })
   } finally {
     await connections.close()
   }
@@ -131,6 +132,5 @@ async function readCount(
   const rows = await connections.query<{ count: bigint }>(
     `SELECT ${expression} AS count FROM ${table}`,
   )
-  const [{ count }] = rows as [{ count: bigint }]
-  return count
+  return one(rows).count
 }

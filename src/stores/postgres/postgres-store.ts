@@ -27,7 +27,7 @@ import { measureText, measureTextOfAll } from '../shared/rows.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
-import type { PooledClient, Run } from './connection/pooled-client.ts'
+import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { createBatches, createPlants } from './plants/creates.ts'
@@ -225,9 +225,8 @@ export class PostgresStore implements Store {
   }
 
   async #ping(): Promise<void> {
-    const [observation] = await this.#connections.query<Observation>(PING)
     const { guarantee } = this.#connections
-    guarantee.note(observation as Observation)
+    guarantee.note(one(await this.#connections.query<Observation>(PING)))
     guarantee.assertHeld()
   }
 

@@ -1,4 +1,5 @@
 import { INT64_MIN } from '../../../contract/int64.ts'
+import { known } from '../../../contract/known.ts'
 import type { Mirror, Restriction } from '../../../service/restriction.ts'
 
 /**
@@ -22,7 +23,7 @@ export function toRestriction(row: RestrictionRow | undefined): Restriction | un
   if (row === undefined) return undefined
   const { source, cursor, copy_from: copyFrom, consistent_at: consistentAt } = row
   if (source === null) return cursor === ENDED ? undefined : 'frozen'
-  const mirror: Mirror = { source, cursor: cursor as string }
+  const mirror: Mirror = { source, cursor: known(cursor) }
   return {
     ...mirror,
     ...(copyFrom !== null && { copyFrom }),

@@ -1,7 +1,7 @@
 import { InFlight } from '../../shared/in-flight.ts'
 import { Deadline } from './deadline.ts'
 import { type ConnectionFigures, Hosts } from './hosts.ts'
-import { PooledClient, type Run } from './pooled-client.ts'
+import { one, PooledClient, type Run } from './pooled-client.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
@@ -64,8 +64,7 @@ export class Connections {
 
   /** Reads the current state, for `guarantee`. */
   async observe(): Promise<Observation> {
-    const [observation] = await this.query<Observation>(`SELECT ${OBSERVATION}`)
-    return observation as Observation
+    return one(await this.query<Observation>(`SELECT ${OBSERVATION}`))
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { cancelStatement } from './cancellation.ts'
 import type { Deadline } from './deadline.ts'
@@ -29,8 +30,17 @@ const FIND_CONFIGURATION = `SELECT ${CONFIGURATION}; COMMIT`
 /** Runs a statement on one connection, and resolves to its rows. */
 export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
+/**
+ * The first row of a statement that always has one.
+ *
+ * @throws Error if there is none, which is a bug
+ */
+export function one<Row>([row]: readonly Row[]): Row {
+  return known(row)
+}
+
 type Statement = readonly [text: string, values?: readonly unknown[] | undefined]
-type Rows = readonly object[]
+type Rows = pg.QueryResult['rows']
 
 export interface PooledClientOptions {
   readonly client: pg.PoolClient
@@ -77,7 +87,7 @@ export class PooledClient {
         [FIND_CONFIGURATION],
       )
       confirm(guarantee, before, after)
-      return rows as Row[]
+      return known(rows)
     })
   }
 
@@ -112,9 +122,9 @@ export class PooledClient {
    * Runs one statement: in the open transaction or, if there is none, in one of its own. Unlike `query`, does not repeat
    * it.
    */
-  readonly run: Run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+  readonly run: Run = async (text, values) => {
     const [rows] = await this.#send([text, values])
-    return rows as Row[]
+    return known(rows)
   }
 
   /**
@@ -172,10 +182,12 @@ export class PooledClient {
     try {
       const results = await this.#deadline.limit(running)
       this.#running = undefined
-      const failed = results.find(({ status }) => status === 'rejected')
-      if (failed?.status === 'rejected') throw failed.reason
+      const rows = results.map((result) => {
+        if (result.status === 'rejected') throw result.reason
+        return rowsOf(result.value)
+      })
       if (!this.#isReplicated) throw new StoreUnavailable('failing', NOT_REPLICATED)
-      return results.map((result) => rowsOf((result as PromiseFulfilledResult<Result>).value))
+      return rows
     } catch (cause) {
       const error = mapError(cause)
       const isUnavailable = error instanceof StoreUnavailable && error.reason !== 'restricted'
@@ -189,14 +201,15 @@ export class PooledClient {
   }
 }
 
-type Result = pg.QueryResult<object> | pg.QueryResult<object>[]
-
 /** A string with several statements has several results. */
-function rowsOf(result: Result): Rows {
+function rowsOf(result: pg.QueryResult | pg.QueryResult[]): Rows {
   return Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows
 }
 
-function confirm(guarantee: StandbyGuarantee, before?: Rows, after?: Rows): void {
-  const [[first], [last]] = [before, after] as [[Configuration], [Configuration]]
-  guarantee.confirm(last, first.configured_at)
+function confirm(
+  guarantee: StandbyGuarantee,
+  before: readonly Configuration[] = [],
+  after: readonly Configuration[] = [],
+): void {
+  guarantee.confirm(one(after), one(before).configured_at)
 }

@@ -1,9 +1,10 @@
+import { known } from '../../../../contract/known.ts'
 import type { Change } from '../../../../service/change-feed.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
 import { toChange } from '../../shared/rows.ts'
-import type { Run } from '../connection/pooled-client.ts'
+import { one, type Run } from '../connection/pooled-client.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */
@@ -131,7 +132,7 @@ export async function readPage(
     max.text,
   ])
   if (rows.length > max.rows) return TOO_LONG
-  const [{ feedId, isKept }] = rows as [ChangePageRow]
+  const { feedId, isKept } = one(rows)
   if (feedId.compare(after.feedId) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after
@@ -139,7 +140,7 @@ export async function readPage(
     if (position === null) break
     if (!isShort) return TOO_LONG
     last = { feedId, position, sequence, at: Number(committedAt) }
-    const change = { ...plant, at: at.getTime(), type: CHANGE_TYPES[type] as Change['type'] }
+    const change = { ...plant, at: at.getTime(), type: known(CHANGE_TYPES[type]) }
     changes.push(toChange(encodeCursor(last), change))
   }
   return { changes, last }

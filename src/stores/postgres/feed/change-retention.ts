@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { OnProblem, Retention } from '../../shared/engine.ts'
 import { RetentionClock } from '../../shared/retention-clock.ts'
 import type { Connections } from '../connection/connections.ts'
+import { one } from '../connection/pooled-client.ts'
 import { NOW_MS } from './change-tables.ts'
 
 /** How many commits are examined at once. */
@@ -117,7 +118,7 @@ export async function maintainChanges({
   const clock = new RetentionClock(retention.age, onProblem)
   const work = async () => {
     await update()
-    const [{ now }] = (await connections.query(NOW)) as [{ now: bigint }]
+    const { now } = one(await connections.query<{ now: bigint }>(NOW))
     const age = retention.age + clock.grace(Number(now))
     await pruneChanges(connections, { ...retention, age }, signal)
   }

@@ -1,5 +1,5 @@
 import type { Connections } from '../connection/connections.ts'
-import type { Run } from '../connection/pooled-client.ts'
+import { one, type Run } from '../connection/pooled-client.ts'
 import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 
 /** The state of the feed, as every process that shares the database sees it. */
@@ -31,8 +31,7 @@ const STATE = `
   FROM plant_change_log`
 
 export async function readFeedState(connections: Pick<Connections, 'query'>): Promise<FeedState> {
-  const [state] = await connections.query<FeedState>(STATE)
-  return state as FeedState
+  return one(await connections.query<FeedState>(STATE))
 }
 
 /** The row of the feed while this transaction has locked it. */
@@ -65,8 +64,7 @@ export async function limitLockWait(run: Run, waitMs: number): Promise<void> {
 /** Locks the feed until the transaction ends. Only one transaction at a time can change the ledger. */
 export async function lockFeed(run: Run, waitMs: number): Promise<LockedFeed> {
   await limitLockWait(run, waitMs)
-  const [feed] = await run<LockedFeed>(LOCK)
-  return feed as LockedFeed
+  return one(await run<LockedFeed>(LOCK))
 }
 
 /** The approximate sizes of a row of changes and of a commit in the tables and their indexes, without the arrays. */
@@ -108,7 +106,5 @@ const APPEND = `
  * The snapshot must be taken after the feed is locked, so this is a statement of its own.
  */
 export async function appendCommits(run: Run, { xmax, xip }: LockedFeed): Promise<bigint> {
-  const rows = await run<{ position: bigint }>(APPEND, [xmax, xip])
-  const [{ position }] = rows as [{ position: bigint }]
-  return position
+  return one(await run<{ position: bigint }>(APPEND, [xmax, xip])).position
 }

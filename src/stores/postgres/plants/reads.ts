@@ -130,11 +130,8 @@ export function toPage({ rows, next }: PlantRows): PlantPage {
 export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
   let after: bigint | undefined
   do {
-    const { rows, next } = (await readRows(
-      run,
-      { after, limit: EXPORT_BATCH_SIZE },
-      UNLIMITED,
-    )) as PlantRows
+    const request = { after, limit: EXPORT_BATCH_SIZE }
+    const { rows, next } = await readLimited(undefined, (max) => readRows(run, request, max))
     if (rows.length > 0) yield rows.map(toPlant)
     after = next
   } while (after !== undefined)

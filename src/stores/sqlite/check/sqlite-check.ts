@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
 import {
   type CheckResult,
@@ -187,6 +188,6 @@ function changes(db: Database): Finding[] {
 }
 
 /** @param table can be followed by a condition */
-function countRows(db: Database, table: string): number {
-  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+export function countRows(db: Database, table: string): number {
+  return known(db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get())
 }

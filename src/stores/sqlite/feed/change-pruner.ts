@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Retention } from '../../shared/engine.ts'
 import type { RetentionClock } from '../../shared/retention-clock.ts'
@@ -76,19 +77,19 @@ interface FeedRow {
  *   if there is nothing to delete
  */
 export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | undefined {
-  const end = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
+  const end = db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck()
   const oldest = db.prepare<[number], FeedRow>(
     'SELECT position, at, type FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
   )
   return ({ before, bytes }) => {
-    const [first] = oldest.all(1) as [FeedRow]
-    const newest = end.get() as bigint
-    const isExcess = ({ position, at }: FeedRow) => at < before || newest - position >= bytes
+    const first = oldest.get(1)
+    const newest = end.get()
+    const isExcess = ({ position, at }: FeedRow) => at < before || known(newest) - position >= bytes
     let start: FeedRow | undefined
     for (const row of oldest.iterate(STEP_ROWS + 1)) {
       if (!isExcess(row)) break
       start = row
-      if (row.position - first.position > STEP_BYTES) break
+      if (row.position - known(first).position > STEP_BYTES) break
     }
     return start === undefined || Number(start.type) === START ? undefined : start.position
   }

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { codeOf } from '../../../system/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts'
 import { IN_MEMORY, NEW_FEED, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
 import { MissingDatabase, StoreError } from '../../shared/store-error.ts'
@@ -120,7 +121,7 @@ function switchToWal(db: Database, lockTimeout: number): void {
       db.pragma('journal_mode = WAL')
       return
     } catch (error) {
-      const busy = (error as { code?: string }).code === 'SQLITE_BUSY'
+      const busy = codeOf(error) === 'SQLITE_BUSY'
       if (!busy || performance.now() > deadline) throw error
       Atomics.wait(sleeper, 0, 0, 5)
     }

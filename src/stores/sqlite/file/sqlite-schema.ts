@@ -96,5 +96,5 @@ function countMigrations(version: number): number {
 
 /** The schema version of a database; 0 if it is empty. */
 export function readSchemaVersion(db: Database): number {
-  return db.pragma('user_version', { simple: true }) as number
+  return Number(db.pragma('user_version', { simple: true }))
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import type {
   Change,
   ChangePage,
@@ -44,7 +45,7 @@ export function prepareChangeRead(
   /** The position after which to read, which has a row, or is BEGINNING. */
   const locate = (feedId: Uint8Array, after: string | undefined): FeedRowKey | NoChanges => {
     if (after === undefined) return { position: BEGINNING, at: 0n }
-    if (after === 'latest') return rowAt(end.get() as bigint)
+    if (after === 'latest') return rowAt(known(end.get()))
     const cursor = decodeCursor(after)
     if (cursor === undefined) return 'malformed'
     if (Buffer.compare(cursor.feedId, feedId) !== 0) return 'expired'
@@ -54,7 +55,7 @@ export function prepareChangeRead(
   }
 
   return ({ after, limit }, max) => {
-    const feedId = findFeedId.get() as Uint8Array
+    const feedId = known(findFeedId.get())
     const start = locate(feedId, after)
     if (typeof start === 'string') return start
     const toCursor = ({ position, at }: FeedRowKey) =>
@@ -74,7 +75,7 @@ export function prepareChangeRead(
         // The start of the feed is not a change.
         if (type === undefined) continue
         const { id, position } = row
-        const { name, tag } = row.bytes > ROW_TEXT_MAX ? (plantAt.get(position) as FeedRow) : row
+        const { name, tag } = row.bytes > ROW_TEXT_MAX ? known(plantAt.get(position)) : row
         changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
       }
       if (rows.length < wanted) break

@@ -34,7 +34,7 @@ import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
-import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch, type Read } from './plant-search.ts'
 import { prepareTagScan } from './tag-scan.ts'
 
@@ -130,7 +130,7 @@ export class Reader {
         if (text > max.text || plants.length > max.rows) return TOO_LONG
       }
       if (found.length < wanted) break
-      last = idOf(plants.at(-1) as string)
+      last = lastIdOf(plants)
     }
     return { json: joinPlants(plants), next: undefined }
   }
@@ -220,8 +220,8 @@ export class Reader {
   #readGroup(): void {
     const end = performance.now() + TURN_MS_MAX
     let count = 0
-    do {
-      const { run, reject } = this.#waiting[count++] as WaitingRead
+    for (const { run, reject } of this.#waiting) {
+      count++
       try {
         // An error can end the transaction.
         if (!this.#db.inTransaction) this.#statements.begin.run()
@@ -229,7 +229,8 @@ export class Reader {
       } catch (error) {
         reject(mapError(error))
       }
-    } while (count < this.#waiting.length && performance.now() < end)
+      if (performance.now() >= end) break
+    }
     // Unlike COMMIT, ROLLBACK also works if the file is damaged.
     if (this.#db.inTransaction) this.#statements.rollback.run()
     this.#waiting = this.#waiting.slice(count)
@@ -280,7 +281,7 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
 }
 
 function toPage(plants: readonly string[]): PlantPage {
-  return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
+  return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
 const JSON_OR_ID = `

@@ -1,8 +1,8 @@
 import Sqlite, { type Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import type { NewPlant } from '../../../../service/plant-store.ts'
 import {
   beginsMirror,
-  type Restriction,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../../../service/restriction.ts'
@@ -32,7 +32,7 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
   return (error) => {
     const isRefusal =
       error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CONSTRAINT_TRIGGER'
-    return isRefusal ? restrictedError(read() as Restriction) : error
+    return isRefusal ? restrictedError(known(read())) : error
   }
 }
 
