@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { retry } from '../../../time/retry.ts'
 import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { CREATE_FEED } from './feed/change-tables.ts'
@@ -63,7 +63,7 @@ const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRI
  */
 const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
-const PAUSE_MS = 10
+const DELAY_MS = 10
 
 /**
  * Creates the schema, or upgrades it to the last of the migrations. Safe to run on several replicas at once.
@@ -117,13 +117,12 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
 }
 
 /** Runs a migration, and repeats it if another replica interferes. */
-async function runMigration(run: () => Promise<unknown>, attempts = ATTEMPTS_MAX): Promise<void> {
-  try {
-    await run()
-  } catch (error) {
-    const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
-    if (!raced || attempts === 1) throw error
-    await setTimeout(PAUSE_MS)
-    await runMigration(run, attempts - 1)
-  }
+function runMigration(run: () => Promise<unknown>): Promise<unknown> {
+  const isRace = (error: unknown) =>
+    error instanceof pg.DatabaseError && RACE.test(String(error.code))
+  return retry(run, {
+    attempts: ATTEMPTS_MAX,
+    delayMs: DELAY_MS,
+    delayAfter: (error) => (isRace(error) ? 0 : undefined),
+  })
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { retry } from '../../../../time/retry.ts'
 import { cancelStatement } from './cancellation.ts'
 import type { Deadline } from './deadline.ts'
 import { isRetryable, mapError } from './postgres-errors.ts'
@@ -72,14 +73,14 @@ export class PooledClient {
    * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#retryRolledBack(() => this.run<Row>(text, values))
+    return retryRolledBack(() => this.run<Row>(text, values))
   }
 
   /** Like `query`, but also verifies that the required standbys have the change. */
   change<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     const guarantee = this.#requirement()
     if (guarantee === undefined) return this.query(text, values)
-    return this.#retryRolledBack(async () => {
+    return retryRolledBack(async () => {
       const [before, rows, , after] = await this.#send(
         [BEGIN_VERIFIED],
         [text, values],
@@ -99,7 +100,7 @@ export class PooledClient {
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     const guarantee = this.#requirement()
-    return this.#retryRolledBack(async () => {
+    return retryRolledBack(async () => {
       try {
         const [before] = await this.#send([guarantee ? BEGIN_VERIFIED : 'BEGIN'])
         const result = await work(this.run)
@@ -154,18 +155,6 @@ export class PooledClient {
     return this.#guarantee
   }
 
-  async #retryRolledBack<Result>(
-    attempt: () => Promise<Result>,
-    attempts = ATTEMPTS_MAX,
-  ): Promise<Result> {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isRetryable(error) || attempts === 1) throw error
-    }
-    return this.#retryRolledBack(attempt, attempts - 1)
-  }
-
   /**
    * Sends statements together, and resolves to the rows of each. If one fails, the others are nevertheless run.
    *
@@ -199,6 +188,11 @@ export class PooledClient {
   readonly #noteNotice = ({ code }: { code?: string | undefined }): void => {
     if (code === NOT_REPLICATED) this.#isReplicated = false
   }
+}
+
+function retryRolledBack<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  const delayAfter = (error: unknown) => (isRetryable(error) ? 0 : undefined)
+  return retry(attempt, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
 }
 
 /** A string with several statements has several results. */
