@@ -5,6 +5,7 @@ import type {
   NoChanges,
 } from '../../../../service/change-feed.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
+import { shareRuns } from '../../../../time/shared-result.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { NEW_FEED, type OnProblem, type Retention } from '../../shared/engine.ts'
 import { type ReadLimit, readLimited, type TOO_LONG } from '../../shared/limited-read.ts'
@@ -16,7 +17,6 @@ import { maintainChanges } from './change-retention.ts'
 import { replaceObsoleteFeed } from './feed-start.ts'
 import { appendCommits, lockFeed, readFeedState } from './ledger.ts'
 import { CommitWatch } from './postgres-commit-watch.ts'
-import { shareRuns } from './shared-runs.ts'
 
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
