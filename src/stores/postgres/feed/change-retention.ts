@@ -13,7 +13,7 @@ const ROWS_MAX = 1000
 
 /**
  * Finds how far the feed can be cut: from its start, commits are obsolete up to the first one that must be kept. The
- * last obsolete commit stays, because a follower that has read it has missed nothing.
+ * last obsolete commit stays, because a reader of the feed that has read it has missed nothing.
  *
  * If the server's clock is set back, later commits can look older than earlier ones.
  */

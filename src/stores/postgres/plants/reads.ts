@@ -145,7 +145,10 @@ const PLANTS = `
   SELECT id, CASE WHEN ${TEXT} <= $2::int8 THEN name END AS name, CASE WHEN ${TEXT} <= $2::int8 THEN tag END AS tag
   FROM plants WHERE id = ANY($1::int8[])`
 
-/** Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement, unless they are long reads. */
+/**
+ * Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement, unless they are long reads. No
+ * result is shared: a request can begin after a commit that the read of another does not see.
+ */
 export function pointReads(
   run: Run,
 ): (id: bigint, acquireSlot?: AcquireSlot) => Promise<StoredPlant | undefined> {

@@ -71,7 +71,7 @@ interface FeedRow {
  *
  * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The row of the last
  * of these changes stays as the start of the feed, because its cursor misses nothing: if a store changes once a month, a
- * new change makes the previous one obsolete, but a follower must not have to read everything again.
+ * new change makes the previous one obsolete, but a reader of the feed must not have to read everything again.
  *
  * @returns a function that returns the position at which the feed should start after the next transaction, or undefined
  *   if there is nothing to delete
