@@ -72,8 +72,8 @@ export interface PlantPage {
 /** The longest tag that is listed, in characters: the longest that the contract accepts as a parameter. */
 export const LISTED_TAG_MAX = limits.listPlants.tag.maxLength
 
-/** The longest position in a list of tags, in characters. */
-export const TAG_POSITION_MAX = limits.listTags.after.maxLength
+/** The longest cursor in a list of tags, in characters. */
+export const TAG_CURSOR_MAX = limits.listTags.after.maxLength
 
 /**
  * How much a search examines at most, not counting its last plant: in bytes, the names and tags. A few milliseconds of
@@ -91,8 +91,8 @@ export interface TagsRequest {
 export interface TagPage {
   readonly tags: readonly string[]
   /**
-   * The position after which the next page begins: at most TAG_POSITION_MAX letters, digits, `-` and `_`. Undefined on
-   * the last page.
+   * The cursor after which the next page begins: at most TAG_CURSOR_MAX letters, digits, `-` and `_`. Undefined on the
+   * last page.
    */
   readonly next: string | undefined
 }
@@ -148,7 +148,7 @@ export interface PlantStore extends ChangeFeed {
   /**
    * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.
    * Omits tags of more than LISTED_TAG_MAX characters, so a page can be shorter than its limit. The cost is independent
-   * of the number of stored plants. Always a long read. `malformed` if `after` is not a position that this engine has
+   * of the number of stored plants. Always a long read. `malformed` if `after` is not a cursor that this engine has
    * issued.
    */
   listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'>

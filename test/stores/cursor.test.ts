@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { LISTED_TAG_MAX, TAG_POSITION_MAX } from '../../service/plant-store.ts'
+import { LISTED_TAG_MAX, TAG_CURSOR_MAX } from '../../service/plant-store.ts'
 import {
   decodeCursor,
-  decodeTagPosition,
+  decodeTagCursor,
   encodeCursor,
-  encodeTagPosition,
+  encodeTagCursor,
 } from '../../src/stores/shared/cursor.ts'
 
 t.test('every cursor can be decoded', async () => {
@@ -63,19 +63,19 @@ t.test('a damaged cursor cannot be decoded', async (t) => {
   }
 })
 
-t.test('every position in a list of tags can be decoded, and only in its order', async () => {
+t.test('every cursor in a list of tags can be decoded, and only in its order', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (tag) => {
-      const position = encodeTagPosition('code-points', tag)
-      t.match(position, /^[\w-]+$/)
-      t.equal(decodeTagPosition('code-points', position), tag)
-      t.equal(decodeTagPosition('md5', position), undefined)
-      t.equal(decodeTagPosition('code-points', tag), undefined)
+      const cursor = encodeTagCursor('code-points', tag)
+      t.match(cursor, /^[\w-]+$/)
+      t.equal(decodeTagCursor('code-points', cursor), tag)
+      t.equal(decodeTagCursor('md5', cursor), undefined)
+      t.equal(decodeTagCursor('code-points', tag), undefined)
     }),
   )
 })
 
-t.test('the longest tag that is listed has the longest position', async (t) => {
+t.test('the longest tag that is listed has the longest cursor', async (t) => {
   const tag = '\u{10ffff}'.repeat(LISTED_TAG_MAX)
-  t.equal(encodeTagPosition('code-points', tag).length, TAG_POSITION_MAX)
+  t.equal(encodeTagCursor('code-points', tag).length, TAG_CURSOR_MAX)
 })

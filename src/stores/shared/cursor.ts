@@ -58,22 +58,22 @@ export function decodeCursor(text: string): Cursor | undefined {
   return hasSequence ? { ...cursor, sequence: bytes.readBigInt64BE(SEQUENCE_START) } : cursor
 }
 
-/** The orders in which the engines list tags. A position in one of them would skip tags in the other. */
+/** The orders in which the engines list tags. A cursor in one of them would skip tags in the other. */
 type TagOrder = 'code-points' | 'md5'
 
 /**
- * Encodes a position in a list of tags in base64url. Its checksum distinguishes it from a tag and from a position in
- * the other order.
+ * Encodes a cursor in a list of tags in base64url. Its checksum distinguishes it from a tag and from a cursor in the
+ * other order.
  *
  * @param last the tag, or the hash, after which the rest of the list begins
  */
-export function encodeTagPosition(order: TagOrder, last: string): string {
+export function encodeTagCursor(order: TagOrder, last: string): string {
   const checksum = crc32(`${order} ${last}`).toString(16).padStart(8, '0')
   return Buffer.from(checksum + last).toString('base64url')
 }
 
-/** Returns undefined for a string that is not a position in that order. */
-export function decodeTagPosition(order: TagOrder, position: string): string | undefined {
-  const last = Buffer.from(position, 'base64url').toString().slice(8)
-  return encodeTagPosition(order, last) === position ? last : undefined
+/** Returns undefined for a string that is not a cursor in that order. */
+export function decodeTagCursor(order: TagOrder, cursor: string): string | undefined {
+  const last = Buffer.from(cursor, 'base64url').toString().slice(8)
+  return encodeTagCursor(order, last) === cursor ? last : undefined
 }

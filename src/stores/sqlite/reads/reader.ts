@@ -41,7 +41,7 @@ import { prepareTagScan } from './tag-scan.ts'
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
 const TURN_MS_MAX = 5
 
-interface WaitingRead {
+interface PendingRead {
   /** Reads, and resolves the promise of the read. */
   readonly run: () => void
   readonly reject: (error: unknown) => void
@@ -73,7 +73,7 @@ export class Reader {
       if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
       this.#waiting.push({ run: () => resolve(read()), reject })
     })
-  #waiting: WaitingRead[] = []
+  #waiting: PendingRead[] = []
 
   constructor(db: Database) {
     this.#db = db
