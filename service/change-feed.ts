@@ -5,13 +5,13 @@ import type { AcquireSlot } from './short-read.ts'
 export type Change = components['schemas']['Change']
 
 export interface ChangesRequest {
-  /** Return only changes after this cursor. `latest` is the end of the log; undefined starts at the oldest change. */
+  /** Return only changes after this cursor. `latest` is the end of the feed; undefined starts at the oldest change. */
   readonly after?: string | undefined
   /** The maximum number of changes, at least 1. */
   readonly limit: number
 }
 
-export interface ChangesPage {
+export interface ChangePage {
   readonly changes: readonly Change[]
   /** The cursor after the last change of the page. For an empty page, that of the request or an equivalent one. */
   readonly next: string
@@ -19,21 +19,21 @@ export interface ChangesPage {
 
 /**
  * Why there are no changes to return:
- * - `malformed`: no log has issued the cursor;
+ * - `malformed`: no feed has issued the cursor;
  * - `expired`: changes after the cursor may be missing, because they are no longer retained, or because the database was
  *   restored.
  */
 export type NoChanges = 'malformed' | 'expired'
 
 /**
- * The feed of all changes to plants, from a log that is part of the database. A change is logged in its own transaction.
+ * The feed of all changes to plants, which is part of the database. A change enters it in its own transaction.
  *
- * Each change that a PlantStore has acknowledged is in the log exactly once. Requests that change nothing do not
+ * Each change that a PlantStore has acknowledged is in the feed exactly once. Requests that change nothing do not
  * appear: replays, updates to the same content, batches that conflict. Repeating the changes in order, from an empty
  * store or from an export with its cursor, yields the plants in the store.
  *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
- * that shares the database. If the log has lost changes up to the cursor, as after a restore, the cursor is `expired`.
+ * that shares the database. If the feed has lost changes up to the cursor, as after a restore, the cursor is `expired`.
  */
 export interface ChangeFeed {
   /**
@@ -44,7 +44,7 @@ export interface ChangeFeed {
    *
    * @throws StoreUnavailable
    */
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangesPage | NoChanges>
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges>
 
   /**
    * Resolves soon after the next commit by any process that may have made changes: within 50 ms on SQLite, within
@@ -60,6 +60,6 @@ export interface ChangeFeed {
  * @throws StoreUnavailable
  */
 export async function readLatestCursor(feed: ChangeFeed): Promise<string> {
-  const { next } = (await feed.readChanges({ after: 'latest', limit: 1 })) as ChangesPage
+  const { next } = (await feed.readChanges({ after: 'latest', limit: 1 })) as ChangePage
   return next
 }

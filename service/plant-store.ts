@@ -58,7 +58,7 @@ export interface SearchRequest extends PageRequest {
   readonly text: string
 }
 
-export interface Page {
+export interface PlantPage {
   /**
    * The plants in JSON, ordered by id, without optional whitespace. A page is only ever sent, and a database formats
    * plants faster than we build objects. An engine can return fewer plants than the limit if they are very large, but
@@ -72,8 +72,8 @@ export interface Page {
 /** The longest tag that is listed, in characters: the longest that the contract accepts as a parameter. */
 export const LISTED_TAG_MAX = limits.listPlants.tag.maxLength
 
-/** The longest position in a list of tags, in characters. */
-export const TAG_POSITION_MAX = limits.listTags.after.maxLength
+/** The longest cursor in a list of tags, in characters. */
+export const TAG_CURSOR_MAX = limits.listTags.after.maxLength
 
 /**
  * How much a search examines at most, not counting its last plant: in bytes, the names and tags. A few milliseconds of
@@ -88,11 +88,11 @@ export interface TagsRequest {
   readonly limit: number
 }
 
-export interface TagsPage {
+export interface TagPage {
   readonly tags: readonly string[]
   /**
-   * The position after which the next page begins: at most TAG_POSITION_MAX letters, digits, `-` and `_`. Undefined on
-   * the last page.
+   * The cursor after which the next page begins: at most TAG_CURSOR_MAX letters, digits, `-` and `_`. Undefined on the
+   * last page.
    */
   readonly next: string | undefined
 }
@@ -130,28 +130,28 @@ export interface PlantStore extends ChangeFeed {
    * Resolves to a page of plants. The cost is independent of the position of the page and of the number of
    * stored plants.
    */
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page>
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
 
   /**
    * Resolves to a page of the plants with some ids.
    *
    * @param ids in ascending order, each once. Those without a plant are ignored.
    */
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page>
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage>
 
   /**
    * Resolves to a page of the plants that match. Examines no more than SEARCH_MAX, in id order, so `next` can be the id
    * of a plant that does not match. Always a long read.
    */
-  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page>
+  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
 
   /**
    * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.
    * Omits tags of more than LISTED_TAG_MAX characters, so a page can be shorter than its limit. The cost is independent
-   * of the number of stored plants. Always a long read. `malformed` if `after` is not a position that this engine has
+   * of the number of stored plants. Always a long read. `malformed` if `after` is not a cursor that this engine has
    * issued.
    */
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'>
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'>
 
   /**
    * Applies a patch and resolves to the updated plant.

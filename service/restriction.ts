@@ -30,8 +30,8 @@ export interface RestrictionStep {
   readonly expected: Restriction | undefined
   /**
    * The restriction after the step. If it is a mirror with the `copyFrom` INT64_MIN, a copy begins, and so does a new
-   * log of changes: the cursors of the previous one expire, although the new one can still contain its changes. Such a
-   * step changes no plants.
+   * change feed: the cursors of the previous one expire, although the new one can still contain its changes. Such a step
+   * changes no plants.
    */
   readonly next: Restriction | undefined
   /** Plants to create or replace, with distinct ids. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
-import type { ChangeFeed, ChangesPage, ChangesRequest, NoChanges } from './change-feed.ts'
+import type { ChangeFeed, ChangePage, ChangesRequest, NoChanges } from './change-feed.ts'
 
-type Result = ChangesPage | NoChanges
+type Result = ChangePage | NoChanges
 export type ReadChanges = (request: ChangesRequest) => Promise<Result>
 
 /**

@@ -1,3 +1,4 @@
+import { known } from '../../contract/known.ts'
 import { postgres } from './postgres/postgres-engine.ts'
 import type { Engine, Location, StoreOptions } from './shared/engine.ts'
 import type { Store, ThreadStore } from './shared/store.ts'
@@ -22,7 +23,7 @@ export function findEngine(database: string): Engine {
       `unsupported database URL ${scheme}://…: expected postgres://… or postgresql://…; for SQLite, the path of a file`,
     )
   }
-  return engines.find((engine) => engine.matches(database)) as Engine
+  return known(engines.find((engine) => engine.matches(database)))
 }
 
 /** See Engine.open. */
@@ -32,8 +33,8 @@ export function openStore(options: StoreOptions): Promise<Store> {
 
 /** See Engine.join. */
 export function joinStore(options: StoreOptions, link: unknown): Promise<ThreadStore> {
-  const engine = findEngine(options.database) as Required<Engine>
-  return engine.join(options, link)
+  const { join } = findEngine(options.database)
+  return known(join)(options, link)
 }
 
 /** See Engine.locate. */

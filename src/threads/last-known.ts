@@ -1,14 +1,12 @@
+import { shareResult } from '../../time/shared-result.ts'
 import { within } from '../../time/within.ts'
 
 /** How long to wait for another thread. */
 const TIMEOUT_MS = 1000
 
-/** In place of figures that have not arrived in time. */
-const LATE = Symbol('late')
-
 /**
  * Creates a function that reads figures of another thread, which can be blocked or end. If they do not arrive in time,
- * it resolves to the last ones that did, and a later call resolves to the late ones once they have arrived.
+ * it resolves to the last ones that did.
  *
  * @param none the figures until the first ones arrive
  */
@@ -18,14 +16,12 @@ export function lastKnown<Figures>(
   timeoutMs = TIMEOUT_MS,
 ): () => Promise<Figures> {
   let known = none
-  let pending: Promise<Figures> | undefined
+  const update = shareResult(async () => {
+    // If the thread has ended, the last figures stay.
+    known = await read().catch(() => known)
+  })
   return async () => {
-    pending ??= read().catch(() => known)
-    const figures = await within(pending, timeoutMs, LATE)
-    if (figures !== LATE) {
-      known = figures
-      pending = undefined
-    }
+    await within(update(), timeoutMs, undefined)
     return known
   }
 }

@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { type ResourceLimits, type Transferable, Worker, workerData } from 'node:worker_threads'
+import { messageOf } from '../system/errors.ts'
 
 export interface ThreadOptions {
   /** Shown by `top -H`, which truncates it to 15 characters. */
@@ -28,8 +29,8 @@ export class ThreadModule<Data> {
     try {
       return new Worker(this.#url, { workerData: data, ...options })
     } catch (cause) {
-      const { message } = cause as Error
-      throw new ThreadFailure(`cannot start the thread ${options.name}: ${message}`, { cause })
+      const reason = messageOf(cause)
+      throw new ThreadFailure(`cannot start the thread ${options.name}: ${reason}`, { cause })
     }
   }
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
-import type { ChangesPage } from '../../service/change-feed.ts'
+import type { ChangePage } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
@@ -123,7 +123,7 @@ async function frozenDatabases(t: Test) {
     })
   const deliver = async () => {
     const page = await use(from, (store) => store.readChanges({ after: 'latest', limit: 1 }))
-    await progress({ cursor: (page as ChangesPage).next })
+    await progress({ cursor: (page as ChangePage).next })
   }
   const copying = ['webhook', 'copy', from, '--database', to]
   return { ...others, use, from, to, progress, deliver, copying }

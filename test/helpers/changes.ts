@@ -1,12 +1,12 @@
 /** Reads and replays changes over HTTP. */
 import type { Change } from '../../service/change-feed.ts'
-import { encodeCursor, LOG_ID_BYTES } from '../../src/stores/shared/cursor.ts'
+import { encodeCursor, FEED_ID_BYTES } from '../../src/stores/shared/cursor.ts'
 import type { Caller } from './service.ts'
 
 export { replay } from '../stores/changes.ts'
 
 /** A cursor of another log, which is answered like an expired one. */
-export const EXPIRED = encodeCursor({ log: new Uint8Array(LOG_ID_BYTES), position: 1n, at: 0 })
+export const EXPIRED = encodeCursor({ feedId: new Uint8Array(FEED_ID_BYTES), position: 1n, at: 0 })
 
 /** Reads a page of changes. */
 export async function readPage(service: Caller, query = '') {

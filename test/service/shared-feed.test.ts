@@ -4,7 +4,7 @@ import t from 'tap'
 import type {
   Change,
   ChangeFeed,
-  ChangesPage,
+  ChangePage,
   ChangesRequest,
   NoChanges,
 } from '../../service/change-feed.ts'
@@ -30,7 +30,7 @@ class Feed implements ChangeFeed {
   result: Promise<NoChanges> | undefined
   #commit = Promise.withResolvers<void>()
 
-  async readChanges({ after = '0', limit }: ChangesRequest): Promise<ChangesPage | NoChanges> {
+  async readChanges({ after = '0', limit }: ChangesRequest): Promise<ChangePage | NoChanges> {
     this.reads.push(`${limit} ${after}`)
     const start = after === 'latest' ? this.changes.length : Number(after)
     const changes = this.changes.slice(start, start + limit)
@@ -68,7 +68,7 @@ function setUp() {
   return { feed, shared, stop, read }
 }
 
-const cursors = (page: ChangesPage | NoChanges) =>
+const cursors = (page: ChangePage | NoChanges) =>
   typeof page === 'string' ? page : page.changes.map(({ cursor }) => cursor)
 
 t.test('readers at the same position share a wait for commits and their reads', async (t) => {

@@ -1,6 +1,6 @@
 /** Reading and repeating changes, for all suites. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, ChangeFeed, ChangesPage } from '../../service/change-feed.ts'
+import type { Change, ChangeFeed, ChangePage } from '../../service/change-feed.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { byId } from './plants.ts'
 
@@ -9,13 +9,13 @@ export async function pageOf(
   feed: ChangeFeed,
   after: string | undefined,
   limit = 1000,
-): Promise<ChangesPage> {
+): Promise<ChangePage> {
   const page = await feed.readChanges({ after, limit })
   if (typeof page === 'string') throw new Error(`there is no page after ${after}: ${page}`)
   return page
 }
 
-/** The cursor at the end of the log. */
+/** The cursor at the end of the feed. */
 export async function latest(feed: ChangeFeed): Promise<string> {
   return (await pageOf(feed, 'latest')).next
 }

@@ -1,38 +1,38 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { LISTED_TAG_MAX, TAG_POSITION_MAX } from '../../service/plant-store.ts'
+import { LISTED_TAG_MAX, TAG_CURSOR_MAX } from '../../service/plant-store.ts'
 import {
   decodeCursor,
-  decodeTagPosition,
+  decodeTagCursor,
   encodeCursor,
-  encodeTagPosition,
+  encodeTagCursor,
 } from '../../src/stores/shared/cursor.ts'
 
 t.test('every cursor can be decoded', async () => {
   const cursor = fc.record(
     {
-      log: fc.uint8Array({ minLength: 8, maxLength: 8 }),
+      feedId: fc.uint8Array({ minLength: 8, maxLength: 8 }),
       position: fc.bigInt(0n, 2n ** 63n - 1n),
       at: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
       sequence: fc.bigInt(0n, 2n ** 63n - 1n),
     },
-    { noNullPrototype: true, requiredKeys: ['log', 'position', 'at'] },
+    { noNullPrototype: true, requiredKeys: ['feedId', 'position', 'at'] },
   )
   fc.assert(
     fc.property(cursor, (cursor) => {
       const text = encodeCursor(cursor)
-      const { log = [], ...rest } = decodeCursor(text) ?? {}
+      const { feedId = [], ...rest } = decodeCursor(text) ?? {}
       t.match(text, cursor.sequence === undefined ? /^[\w-]{35}$/ : /^[\w-]{46}$/)
-      t.strictSame({ log: new Uint8Array(log), ...rest }, cursor)
+      t.strictSame({ feedId: new Uint8Array(feedId), ...rest }, cursor)
     }),
   )
 })
 
 t.test('no other string can be decoded', async (t) => {
-  const text = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
-  const long = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
-  const negative = encodeCursor({ log: new Uint8Array(8), position: -1n, at: 1 })
+  const text = encodeCursor({ feedId: new Uint8Array(8), position: 1n, at: 1 })
+  const long = encodeCursor({ feedId: new Uint8Array(8), position: 1n, at: 1, sequence: 0n })
+  const negative = encodeCursor({ feedId: new Uint8Array(8), position: -1n, at: 1 })
   // The last character has two bits that a cursor leaves zero.
   for (const wrong of [
     '',
@@ -47,8 +47,8 @@ t.test('no other string can be decoded', async (t) => {
 })
 
 const CURSORS = [
-  encodeCursor({ log: randomBytes(8), position: 4711n, at: 1_790_000_000_000 }),
-  encodeCursor({ log: randomBytes(8), position: 4711n, at: 1_790_000_000_000, sequence: 42n }),
+  encodeCursor({ feedId: randomBytes(8), position: 4711n, at: 1_790_000_000_000 }),
+  encodeCursor({ feedId: randomBytes(8), position: 4711n, at: 1_790_000_000_000, sequence: 42n }),
 ]
 
 t.test('a damaged cursor cannot be decoded', async (t) => {
@@ -63,19 +63,19 @@ t.test('a damaged cursor cannot be decoded', async (t) => {
   }
 })
 
-t.test('every position in a list of tags can be decoded, and only in its order', async () => {
+t.test('every cursor in a list of tags can be decoded, and only in its order', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (tag) => {
-      const position = encodeTagPosition('code-points', tag)
-      t.match(position, /^[\w-]+$/)
-      t.equal(decodeTagPosition('code-points', position), tag)
-      t.equal(decodeTagPosition('md5', position), undefined)
-      t.equal(decodeTagPosition('code-points', tag), undefined)
+      const cursor = encodeTagCursor('code-points', tag)
+      t.match(cursor, /^[\w-]+$/)
+      t.equal(decodeTagCursor('code-points', cursor), tag)
+      t.equal(decodeTagCursor('md5', cursor), undefined)
+      t.equal(decodeTagCursor('code-points', tag), undefined)
     }),
   )
 })
 
-t.test('the longest tag that is listed has the longest position', async (t) => {
+t.test('the longest tag that is listed has the longest cursor', async (t) => {
   const tag = '\u{10ffff}'.repeat(LISTED_TAG_MAX)
-  t.equal(encodeTagPosition('code-points', tag).length, TAG_POSITION_MAX)
+  t.equal(encodeTagCursor('code-points', tag).length, TAG_CURSOR_MAX)
 })

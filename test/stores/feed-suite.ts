@@ -24,7 +24,7 @@ export function feedSuite(t: Test, engine: Engine): void {
     return (await changesAfter(store, start)).map(contentOf)
   }
 
-  t.test('a new log is empty, and its cursor is valid', async (t) => {
+  t.test('a new feed is empty, and its cursor is valid', async (t) => {
     const empty = await (await opener(t, engine))()
     const { changes, next } = await pageOf(empty, undefined)
     t.same(changes, [])
@@ -201,7 +201,7 @@ export function feedSuite(t: Test, engine: Engine): void {
     t.match(cursor, /^[\w-]+$/)
   })
 
-  t.test('the cursor of another log is expired', async (t) => {
+  t.test('the cursor of another feed is expired', async (t) => {
     const other = await (await opener(t, engine))()
     await other.create({ id: 1n, name: 'x' })
     for (const after of [await latest(other), (await pageOf(other, undefined)).next]) {

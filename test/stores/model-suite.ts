@@ -1,7 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { NewPlant, PlantStore, TagsPage } from '../../service/plant-store.ts'
+import type { NewPlant, PlantStore, TagPage } from '../../service/plant-store.ts'
 import { contentVersion, onConflicts } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { changesAfter, latest, replay } from './changes.ts'
@@ -89,10 +89,10 @@ async function callStore(store: PlantStore, [name, ...parameters]: Operation): P
   const result = await (store[name] as (...parameters: unknown[]) => Promise<unknown>)(
     ...parameters,
   )
-  return name === 'listTags' ? sorted(result as TagsPage) : result
+  return name === 'listTags' ? sorted(result as TagPage) : result
 }
 
-function sorted({ tags, next }: TagsPage): TagsPage {
+function sorted({ tags, next }: TagPage): TagPage {
   return { tags: tags.toSorted(compareCodePoints), next }
 }
 

@@ -6,13 +6,13 @@ import type {
   NewPlant,
   NoMatch,
   OnConflict,
-  Page,
   PageRequest,
+  PlantPage,
   PlantPatch,
   PlantStore,
   SearchRequest,
   StoredPlant,
-  TagsPage,
+  TagPage,
   TagsRequest,
 } from '../../service/plant-store.ts'
 import { contentVersion, LISTED_TAG_MAX } from '../../service/plant-store.ts'
@@ -59,16 +59,16 @@ export class PlantModel implements Modeled {
     return this.#plants.get(id)
   }
 
-  list(request: PageRequest): Page {
+  list(request: PageRequest): PlantPage {
     return this.search({ ...request, text: '' })
   }
 
-  getAll(ids: readonly bigint[]): Page {
+  getAll(ids: readonly bigint[]): PlantPage {
     const plants = this.exportPlants().filter(({ id }) => ids.includes(id))
     return pageWith(plants.map(inContractOrder))
   }
 
-  search({ text, after, tag, limit }: SearchRequest): Page {
+  search({ text, after, tag, limit }: SearchRequest): PlantPage {
     const plants = this.exportPlants()
       .filter(({ id }) => after === undefined || id > after)
       .filter((plant) => tag === undefined || plant.tag === tag)
@@ -78,7 +78,7 @@ export class PlantModel implements Modeled {
   }
 
   /** In code point order, which is not that of every engine. */
-  listTags({ after, limit }: TagsRequest): TagsPage {
+  listTags({ after, limit }: TagsRequest): TagPage {
     const all = new Set(this.exportPlants().flatMap(({ tag }) => tag ?? []))
     const tags = [...all]
       .filter((tag) => [...tag].length <= LISTED_TAG_MAX)

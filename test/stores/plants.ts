@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { parseJson, toJson } from '../../client/json.ts'
 import type { Json } from '../../contract/operation-types.ts'
-import type { Page, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import type { PlantPage, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 
 export const MIN = -(2n ** 63n)
 export const MAX = 2n ** 63n - 1n
@@ -44,12 +44,12 @@ export async function exported(store: PlantStore): Promise<StoredPlant[]> {
 }
 
 /** A page with some plants. Without `next`, it is the last one. */
-export function pageWith(plants: readonly StoredPlant[], next?: bigint): Page {
+export function pageWith(plants: readonly StoredPlant[], next?: bigint): PlantPage {
   return { json: toJson(plants) as Json<StoredPlant[]>, next }
 }
 
 /** The plants of a page. */
-export function plantsIn({ json }: Page): StoredPlant[] {
+export function plantsIn({ json }: PlantPage): StoredPlant[] {
   return parseJson(json) as StoredPlant[]
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import type { Page, PageRequest, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import type { PageRequest, PlantPage, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 import { PlantModel } from './plant-model.ts'
 import {
   byId,
@@ -173,8 +173,8 @@ async function findWrongPages(store: PlantStore, requests: PageRequest[]): Promi
   return requests.filter((request, index) => !isDeepStrictEqual(pages[index], model.list(request)))
 }
 
-async function walk(store: PlantStore, request: PageRequest): Promise<Page[]> {
-  const pages: Page[] = []
+async function walk(store: PlantStore, request: PageRequest): Promise<PlantPage[]> {
+  const pages: PlantPage[] = []
   let after = request.after
   for (;;) {
     const page = await store.list({ ...request, after })
@@ -185,7 +185,7 @@ async function walk(store: PlantStore, request: PageRequest): Promise<Page[]> {
   }
 }
 
-function plantsOf(pages: readonly Page[]): StoredPlant[] {
+function plantsOf(pages: readonly PlantPage[]): StoredPlant[] {
   return pages.flatMap(plantsIn)
 }
 

@@ -10,8 +10,10 @@ const NEVER = Number.MAX_SAFE_INTEGER
 function setUp(age = 7 * DAY) {
   const problems: string[] = []
   let [wall, monotonic] = [1_790_000_000_000, 5000]
-  const clock = new RetentionClock(age, (problem) => problems.push(problem), monotonic)
-  const look = () => clock.grace(wall, monotonic)
+  const clock = new RetentionClock(age, (problem) => problems.push(problem), {
+    monotonic: () => monotonic,
+  })
+  const look = () => clock.grace(wall)
   const pass = (ms: number) => {
     wall += ms
     monotonic += ms

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import {
-  type Page,
+  type PlantPage,
   type PlantStore,
   SEARCH_MAX,
   type SearchRequest,
@@ -109,7 +109,7 @@ export function searchSuite(t: Test, engine: Engine): void {
       t.ok(pages.every(({ json }) => json.length < 2 * BATCH_TEXT_MAX))
     }
     samePlants(t, searched.flatMap(plantsIn), plants)
-    for (const [page] of [listed, some]) t.equal(page?.next, plantsIn(page as Page).at(-1)?.id)
+    for (const [page] of [listed, some]) t.equal(page?.next, plantsIn(page as PlantPage).at(-1)?.id)
   })
 
   t.test('large stores', (t) => largeStores(t, engine))

@@ -3,11 +3,11 @@ import {
   LISTED_TAG_MAX,
   type NewPlant,
   type PlantStore,
-  TAG_POSITION_MAX,
-  type TagsPage,
+  TAG_CURSOR_MAX,
+  type TagPage,
   type TagsRequest,
 } from '../../service/plant-store.ts'
-import { encodeTagPosition } from '../../src/stores/shared/cursor.ts'
+import { encodeTagCursor } from '../../src/stores/shared/cursor.ts'
 import { compareCodePoints } from './plant-model.ts'
 import { MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -55,13 +55,13 @@ export function tagSuite(t: Test, engine: Engine): void {
     })
   }
 
-  t.test('a position that the engine has not issued is malformed', async (t) => {
+  t.test('a cursor that the engine has not issued is malformed', async (t) => {
     const { next = '' } = await pageOf(store, { limit: 3 })
-    const positions = [encodeTagPosition('code-points', 'Tree'), encodeTagPosition('md5', 'Tree')]
+    const cursors = [encodeTagCursor('code-points', 'Tree'), encodeTagCursor('md5', 'Tree')]
     for (const after of [...LISTED, 'Tree', '0'.repeat(32), `${next}0`, next.slice(1)]) {
       t.equal(await store.listTags({ after, limit: 3 }), 'malformed', after.slice(0, 40))
     }
-    const results = await Promise.all(positions.map((after) => store.listTags({ after, limit: 3 })))
+    const results = await Promise.all(cursors.map((after) => store.listTags({ after, limit: 3 })))
     t.equal(results.filter((result) => result === 'malformed').length, 1)
   })
 
@@ -85,13 +85,13 @@ async function walk(store: PlantStore, limit: number): Promise<(readonly string[
   for (;;) {
     const after = pages.at(-1)?.next
     if (after === undefined) return pages.map(({ tags }) => tags)
-    if (after.length > TAG_POSITION_MAX) throw new Error('the position is too long')
+    if (after.length > TAG_CURSOR_MAX) throw new Error('the cursor is too long')
     pages.push(await pageOf(store, { limit, after }))
   }
 }
 
-async function pageOf(store: PlantStore, request: TagsRequest): Promise<TagsPage> {
+async function pageOf(store: PlantStore, request: TagsRequest): Promise<TagPage> {
   const page = await store.listTags(request)
-  if (page === 'malformed') throw new Error(`the position ${request.after} is malformed`)
+  if (page === 'malformed') throw new Error(`the cursor ${request.after} is malformed`)
   return page
 }

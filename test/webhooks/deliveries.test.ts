@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import type { ChangesPage, ChangesRequest } from '../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
@@ -461,7 +461,7 @@ t.test('one change of the store is in flight, and progress is saved once a secon
       .figures()
       .every(({ name, received }) => received === (name === 'skipping' ? 0 : 100)),
   )
-  const end = (await store.readChanges({ after: 'latest', limit: 1 })) as ChangesPage
+  const end = (await store.readChanges({ after: 'latest', limit: 1 })) as ChangePage
   for (const name of names) {
     await eventually(async () => (await webhookIn(store, name)).progress.cursor === end.next)
   }
@@ -476,7 +476,7 @@ t.test('changes are read one page at a time', async (t) => {
   for (let number = 1; number <= 4; number++) {
     // Each begins elsewhere, so that they cannot share a page.
     await add(`webhook ${number}`, 'https://127.0.0.1:1', { events: ['plantRemoved'], cursor })
-    const page = (await store.readChanges({ after: cursor, limit: 1 })) as ChangesPage
+    const page = (await store.readChanges({ after: cursor, limit: 1 })) as ChangePage
     cursor = page.next
   }
   // In flight, or finished in this turn of the event loop.

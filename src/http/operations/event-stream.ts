@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Change, ChangesPage } from '../../../service/change-feed.ts'
+import type { Change, ChangePage } from '../../../service/change-feed.ts'
 import { preferredType } from '../responses/accept.ts'
 import { type Share, SMALL_MESSAGE_BYTES } from '../responses/byte-budget.ts'
 import { toApiError } from '../responses/error-handler.ts'
@@ -42,7 +42,7 @@ export const EVENT_STREAM_HEADERS = {
 type ReadNext = (
   position: string | undefined,
   signal: AbortSignal,
-) => Promise<ChangesPage | undefined>
+) => Promise<ChangePage | undefined>
 
 export interface StreamSource {
   /** The position before the first page. */

@@ -5,7 +5,7 @@ import type {
   HeadersOf,
   OperationRequest,
 } from '../../../contract/operation-types.ts'
-import type { ChangesPage } from '../../../service/change-feed.ts'
+import type { ChangePage } from '../../../service/change-feed.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
 import { serialize } from '../responses/response.ts'
 import {
@@ -61,7 +61,7 @@ export function followChanges(
   ) {
     const result = await service.listChanges({ query }, client)
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
-    if ((result.body as ChangesPage['changes']).length > 0) return result
+    if ((result.body as ChangePage['changes']).length > 0) return result
     const { signal, leave } = followers.joinPoll(request, reply)
     try {
       const next = { limit: query.limit, ...result.next }
@@ -88,7 +88,7 @@ export function followChanges(
     }
     // Fastify's compiled serializer formats arrays, so the brackets are removed.
     format ??= eventFormatter((change) => serialize([change], reply).slice(1, -1))
-    let first: ChangesPage | undefined = page
+    let first: ChangePage | undefined = page
     const readNext = async (position: string | undefined, signal: AbortSignal) => {
       const known = first
       // The stream, which can be open for days, must not keep it.

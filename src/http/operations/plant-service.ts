@@ -5,7 +5,7 @@ import type {
   OperationResult,
 } from '../../../contract/operation-types.ts'
 import { hasSameContent } from '../../../contract/plant.ts'
-import type { ChangesPage, NoChanges } from '../../../service/change-feed.ts'
+import type { ChangePage, NoChanges } from '../../../service/change-feed.ts'
 import type { LongReads } from '../../../service/long-reads.ts'
 import {
   conflictMessage,
@@ -173,7 +173,7 @@ function inOrder(ids: readonly bigint[], after: bigint | undefined): bigint[] {
 }
 
 /** The result of `listChanges` for a page of the feed, or for the reason why there is none. */
-export function changesResult(page: ChangesPage | NoChanges): OperationResult<'listChanges'> {
+export function changesResult(page: ChangePage | NoChanges): OperationResult<'listChanges'> {
   if (typeof page === 'string') return NO_CHANGES[page]
   return { body: page.changes, next: { after: page.next } }
 }

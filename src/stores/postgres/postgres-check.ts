@@ -1,4 +1,5 @@
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
+import { messageOf } from '../../system/errors.ts'
 import {
   type CheckResult,
   countFinding,
@@ -12,9 +13,10 @@ import {
 import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
+import { one } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
-import { readLogState } from './feed/ledger.ts'
+import { readFeedState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
 import { readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
 
@@ -53,8 +55,7 @@ export async function* checkDatabase({
       if (check === kind && finding.status === 'fault') return
     }
   } catch (cause) {
-    const message = `cannot check the database ${redacted}: ${(cause as Error).message}`
-    throw new StoreError(message, { cause })
+    throw new StoreError(`cannot check the database ${redacted}: ${messageOf(cause)}`, { cause })
   } finally {
     await connections.close()
   }
@@ -116,8 +117,8 @@ async function plants(connections: Connections): Promise<Finding> {
 
 /** The number of retained changes. */
 async function changes(connections: Connections): Promise<Finding> {
-  const { isObsolete } = await readLogState(connections)
-  if (isObsolete) return ok('of an obsolete log; the service deletes them on its next start')
+  const { isObsolete } = await readFeedState(connections)
+  if (isObsolete) return ok('of an obsolete feed; the service deletes them on its next start')
   const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'
   const count = await readCount(connections, sum, 'plant_changes')
   return ok(`${count.toLocaleString('en')} kept`)
@@ -131,6 +132,5 @@ async function readCount(
   const rows = await connections.query<{ count: bigint }>(
     `SELECT ${expression} AS count FROM ${table}`,
   )
-  const [{ count }] = rows as [{ count: bigint }]
-  return count
+  return one(rows).count
 }

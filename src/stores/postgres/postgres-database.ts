@@ -1,10 +1,12 @@
+import { messageOf } from '../../system/errors.ts'
 import type { OnProblem, Retention } from '../shared/engine.ts'
 import { MissingDatabase, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
+import { one } from './connection/pooled-client.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
-import { ChangeLog } from './feed/change-log.ts'
+import { PostgresFeed } from './feed/postgres-feed.ts'
 import { migrate, readSchemaVersion } from './postgres-schema.ts'
 
 /** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
@@ -37,7 +39,7 @@ export interface PostgresOptions {
 /** A database that is ready for use. */
 export interface OpenDatabase {
   readonly connections: Connections
-  readonly log: ChangeLog
+  readonly feed: PostgresFeed
 }
 
 /**
@@ -56,9 +58,8 @@ export async function openDatabase({
     return await prepareDatabase(connections, options)
   } catch (cause) {
     await connections.close()
-    const { message } = cause as Error
     const Failure = cause instanceof MissingDatabase ? MissingDatabase : StoreError
-    throw new Failure(`cannot use the database ${redacted}: ${message}`, { cause })
+    throw new Failure(`cannot use the database ${redacted}: ${messageOf(cause)}`, { cause })
   }
 }
 
@@ -78,9 +79,9 @@ async function prepareDatabase(
   await migrate(connections)
   await agreeOnStandbys(connections, requireStandbys)
   connections.guarantee.note(await connections.observe())
-  const log = new ChangeLog(connections)
-  await log.prepare(retention, onProblem)
-  return { connections, log }
+  const feed = new PostgresFeed(connections)
+  await feed.prepare(retention, onProblem)
+  return { connections, feed }
 }
 
 /**
@@ -99,8 +100,7 @@ export async function changeRequiredStandbys(
     await migrate(connections)
     await replaceRequiredStandbys(connections, required)
   } catch (cause) {
-    const { message } = cause as Error
-    throw new StoreError(`cannot use the database ${redacted}: ${message}`, { cause })
+    throw new StoreError(`cannot use the database ${redacted}: ${messageOf(cause)}`, { cause })
   } finally {
     await connections.close()
   }
@@ -108,8 +108,8 @@ export async function changeRequiredStandbys(
 
 /** @throws StoreError that names the server if it is not a supported version of PostgreSQL */
 export async function requirePostgres(connections: Connections): Promise<void> {
-  const [row] = await connections.query<{ version: string }>('SELECT version() AS version')
-  const server = findUnsupported((row as { version: string }).version)
+  const rows = await connections.query<{ version: string }>('SELECT version() AS version')
+  const server = findUnsupported(one(rows).version)
   if (server === undefined) return
   throw new StoreError(
     `the server is ${server}, but only PostgreSQL ${VERSION_MIN} or later is supported`,

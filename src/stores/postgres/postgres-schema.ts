@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { retry } from '../../../time/retry.ts'
 import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
-import { CREATE_CHANGE_LOG } from './feed/change-tables.ts'
+import { CREATE_FEED } from './feed/change-tables.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
 /**
@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
        last_used_at bigint
      )`,
     'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
-    ...CREATE_CHANGE_LOG,
+    ...CREATE_FEED,
     `CREATE TABLE IF NOT EXISTS plant_webhooks (
        name text PRIMARY KEY,
        url text NOT NULL,
@@ -63,7 +63,7 @@ const VERSIONS = 'CREATE TABLE IF NOT EXISTS plant_store_schema (version int PRI
  */
 const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
-const PAUSE_MS = 10
+const DELAY_MS = 10
 
 /**
  * Creates the schema, or upgrades it to the last of the migrations. Safe to run on several replicas at once.
@@ -74,8 +74,8 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   const version = await readSchemaVersion(connections)
   const last = FIRST_VERSION + migrations.length - 1
   if (version > last) throw new StoreError(newerSchemaMessage(version, last))
-  // Without permission for the log, the commit before created the other tables alone.
-  const done = (await hasChangeLog(connections)) ? version : 0
+  // Without permission for the feed, the commit before created the other tables alone.
+  const done = (await hasFeed(connections)) ? version : 0
   if (done === last) return
   const run = (statement: string) => runMigration(() => connections.query(statement))
   await run(VERSIONS)
@@ -90,7 +90,7 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   }
 }
 
-async function hasChangeLog(connections: Connections): Promise<boolean> {
+async function hasFeed(connections: Connections): Promise<boolean> {
   const found = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NOT NULL")
   return found.length > 0
 }
@@ -117,13 +117,12 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
 }
 
 /** Runs a migration, and repeats it if another replica interferes. */
-async function runMigration(run: () => Promise<unknown>, attempts = ATTEMPTS_MAX): Promise<void> {
-  try {
-    await run()
-  } catch (error) {
-    const raced = error instanceof pg.DatabaseError && RACE.test(String(error.code))
-    if (!raced || attempts === 1) throw error
-    await setTimeout(PAUSE_MS)
-    await runMigration(run, attempts - 1)
-  }
+function runMigration(run: () => Promise<unknown>): Promise<unknown> {
+  const isRace = (error: unknown) =>
+    error instanceof pg.DatabaseError && RACE.test(String(error.code))
+  return retry(run, {
+    attempts: ATTEMPTS_MAX,
+    delayMs: DELAY_MS,
+    delayAfter: (error) => (isRace(error) ? 0 : undefined),
+  })
 }

@@ -1,4 +1,4 @@
-import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -6,12 +6,12 @@ import type {
   NewPlant,
   NoMatch,
   OnConflict,
-  Page,
   PageRequest,
+  PlantPage,
   PlantPatch,
   SearchRequest,
   StoredPlant,
-  TagsPage,
+  TagPage,
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
@@ -27,9 +27,9 @@ import { measureText, measureTextOfAll } from '../shared/rows.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
-import type { Run, Session } from './connection/session.ts'
+import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
-import type { ChangeLog } from './feed/change-log.ts'
+import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { createBatches, createPlants } from './plants/creates.ts'
 import { importPlants } from './plants/imports.ts'
 import { readRestriction, restrict } from './plants/postgres-restriction.ts'
@@ -56,15 +56,15 @@ export class PostgresStore implements Store {
   readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: PostgresTokens
-  readonly #log: ChangeLog
+  readonly #feed: PostgresFeed
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics: PostgresMetrics | undefined
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, log }: OpenDatabase, metrics: PostgresMetrics | undefined) {
+  private constructor({ connections, feed }: OpenDatabase, metrics: PostgresMetrics | undefined) {
     this.#connections = connections
-    this.#log = log
+    this.#feed = feed
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
     metrics?.measureConnections(() => connections.figures)
@@ -74,7 +74,7 @@ export class PostgresStore implements Store {
       ...limits,
       commit: (plants: readonly NewPlant[]) =>
         this.#commit(plants.length, () =>
-          connections.verified((session) => createPlants(session, plants)),
+          connections.verified((client) => createPlants(client, plants)),
         ),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
@@ -82,7 +82,7 @@ export class PostgresStore implements Store {
       ...limits,
       commit: (batches: readonly (readonly NewPlant[])[]) =>
         this.#commit(batches.flat().length, () =>
-          connections.verified((session) => createBatches(session, batches)),
+          connections.verified((client) => createBatches(client, batches)),
         ),
       sizeOf: (plants) => ({ changes: plants.length, text: measureTextOfAll(plants) }),
     })
@@ -118,20 +118,20 @@ export class PostgresStore implements Store {
     return this.#pointReads(id, acquireSlot)
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return listPlants(this.#read, request, acquireSlot)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return getPlants(this.#read, ids, acquireSlot)
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     await acquireSlot?.()
     return searchPlants(this.#read, request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
     return listTags(this.#read, request, acquireSlot)
   }
 
@@ -140,19 +140,19 @@ export class PostgresStore implements Store {
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch> {
-    return this.#change((session) => updatePlant(session, id, patch, expected))
+    return this.#change((client) => updatePlant(client, id, patch, expected))
   }
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change((session) => removePlant(session, id, expected))
+    return this.#change((client) => removePlant(client, id, expected))
   }
 
   importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
     return this.#inFlight.track(async () => {
-      const results = await this.#connections.verified((session) =>
-        importPlants(session, plants, onConflict),
+      const results = await this.#connections.verified((client) =>
+        importPlants(client, plants, onConflict),
       )
-      await this.#log.noteImport(plants.length)
+      await this.#feed.noteImport(plants.length)
       return results
     })
   }
@@ -169,7 +169,7 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(async () => {
       const result = await restrict(this.#connections, step)
       const { stored = [], removed = [] } = step
-      await this.#log.noteImport(stored.length + removed.length)
+      await this.#feed.noteImport(stored.length + removed.length)
       return result
     })
   }
@@ -202,15 +202,12 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
-  readChanges(
-    request: ChangesRequest,
-    acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
-    return this.#log.readChanges(request, acquireSlot)
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
+    return this.#feed.readChanges(request, acquireSlot)
   }
 
   nextCommit(): Promise<void> {
-    return this.#log.nextCommit()
+    return this.#feed.nextCommit()
   }
 
   advise(): StoreAdvice {
@@ -228,9 +225,8 @@ export class PostgresStore implements Store {
   }
 
   async #ping(): Promise<void> {
-    const [observation] = await this.#connections.query<Observation>(PING)
     const { guarantee } = this.#connections
-    guarantee.note(observation as Observation)
+    guarantee.note(one(await this.#connections.query<Observation>(PING)))
     guarantee.assertHeld()
   }
 
@@ -238,7 +234,7 @@ export class PostgresStore implements Store {
     this.#inFlight.track(() => this.#connections.query(text, values))
 
   /** Makes one change. */
-  #change<Result>(make: (session: Session) => Promise<Result>): Promise<Result> {
+  #change<Result>(make: (client: PooledClient) => Promise<Result>): Promise<Result> {
     return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verified(make)))
   }
 
@@ -246,14 +242,14 @@ export class PostgresStore implements Store {
   async #commit<Result>(changes: number, make: () => Promise<Result>): Promise<Result> {
     const start = performance.now()
     const result = await make()
-    this.#log.noteCommit()
+    this.#feed.noteCommit()
     this.#metrics?.duration.observe((performance.now() - start) / 1000)
     this.#metrics?.changes.observe(changes)
     return result
   }
 
   async #close(): Promise<void> {
-    await this.#log.close()
+    await this.#feed.close()
     await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#inFlight.settle()])
     await this.#connections.close()
   }

@@ -2,7 +2,7 @@ import { SELECTOR_BYTES, type StoredToken } from '../../../service/token-store.t
 import { type TokenRow, toToken } from '../shared/rows.ts'
 import type { Connections } from './connection/connections.ts'
 import { LOCK_STORE } from './connection/locks.ts'
-import type { Run } from './connection/session.ts'
+import type { Run } from './connection/pooled-client.ts'
 
 const COLUMNS = 'name, digest, scopes, created_at, expires_at, last_used_at'
 const INSERT = `

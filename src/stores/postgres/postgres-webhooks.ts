@@ -111,8 +111,8 @@ export class PostgresWebhooks implements WebhookStore {
 
   async lease(owner: string): Promise<string[] | undefined> {
     const rows = await this.#connections.query<{ name: string | null }>(LEASE, [owner])
-    const taken = rows.map(({ name }) => name)
-    return taken.includes(null) ? undefined : (taken as string[])
+    const taken = rows.flatMap(({ name }) => name ?? [])
+    return taken.length < rows.length ? undefined : taken
   }
 
   async release(owner: string): Promise<void> {

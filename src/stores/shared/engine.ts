@@ -112,15 +112,15 @@ export interface StoreOptions extends DatabaseOptions {
 
 export type OnProblem = (problem: string) => void
 
-/** The problem if a database is opened whose change log cannot be continued. */
-export const NEW_LOG =
-  'the change log was off or belongs to another database, so a new one begins: earlier cursors have expired'
+/** The problem if a database is opened whose change feed cannot be continued. */
+export const NEW_FEED =
+  'the change feed was off or belongs to another database, so a new one begins: earlier cursors have expired'
 
 /** Which changes to keep. */
 export interface Retention {
   /** In milliseconds. */
   readonly age: number
-  /** Approximate size of the log. The oldest changes beyond it are deleted. */
+  /** Approximate size of the feed. The oldest changes beyond it are deleted. */
   readonly bytes: number
 }
 

@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { InFlight } from './in-flight.ts'
 
 /**
  * The limit of one transaction. Larger ones are not faster, delay their first change, and take more memory, because
@@ -58,7 +59,7 @@ export class GroupCommit<Change, Result> {
   readonly #arrivedLarge: Waiting<Change, Result>[] = []
   readonly #inFlight: Waiting<Change, Result>[][] = []
   readonly #waiting: WaitingChanges
-  #settled: PromiseWithResolvers<void> | undefined
+  readonly #unsettled = new InFlight()
 
   constructor({
     commit,
@@ -84,13 +85,13 @@ export class GroupCommit<Change, Result> {
       // Deferred, so that all changes of this turn of the event loop share a transaction.
       if (queue.length === 0) setImmediate(() => this.#dispatch())
       queue.push(waiting)
-      this.#settled ??= Promise.withResolvers()
+      this.#unsettled.enter()
     })
   }
 
   /** Resolves when no change is waiting or in flight. */
-  async settle(): Promise<void> {
-    await this.#settled?.promise
+  settle(): Promise<void> {
+    return this.#unsettled.settle()
   }
 
   /** Whether a transaction with a large change is in flight. A second one would delay the changes after it. */
@@ -106,9 +107,6 @@ export class GroupCommit<Change, Result> {
     while (this.#canTake && this.#inFlight.length < this.#maxInFlight) {
       this.#commitNext()
     }
-    if (this.#inFlight.length > 0) return
-    this.#settled?.resolve()
-    this.#settled = undefined
   }
 
   async #commitNext(): Promise<void> {
@@ -124,10 +122,12 @@ export class GroupCommit<Change, Result> {
           ? [...this.#arrived.splice(0), ...this.#arrivedLarge.splice(0)]
           : []
       this.#waiting.remove(sizeOfAll(others))
+      this.#unsettled.leave(others.length)
       for (const { reject } of [...taken, ...others]) reject(error)
     }
     this.#waiting.remove(sizeOfAll(taken))
     this.#inFlight.shift()
+    this.#unsettled.leave(taken.length)
     this.#dispatch()
   }
 

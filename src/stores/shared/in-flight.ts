@@ -3,16 +3,26 @@ export class InFlight {
   #count = 0
   #idle = Promise.withResolvers<void>()
 
+  /** Counts a call until `leave`. */
+  enter(): void {
+    this.#count++
+  }
+
+  /** @param calls how many have ended */
+  leave(calls = 1): void {
+    this.#count -= calls
+    if (this.#count > 0) return
+    this.#idle.resolve()
+    this.#idle = Promise.withResolvers()
+  }
+
   /** Calls a function, and counts the call until its promise settles. */
   async track<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#count++
+    this.enter()
     try {
       return await work()
     } finally {
-      if (--this.#count === 0) {
-        this.#idle.resolve()
-        this.#idle = Promise.withResolvers()
-      }
+      this.leave()
     }
   }
 

@@ -1,4 +1,5 @@
 import { INT64_MIN } from '../../../contract/int64.ts'
+import { known } from '../../../contract/known.ts'
 import type { Mirror, Restriction } from '../../../service/restriction.ts'
 
 /**
@@ -22,7 +23,7 @@ export function toRestriction(row: RestrictionRow | undefined): Restriction | un
   if (row === undefined) return undefined
   const { source, cursor, copy_from: copyFrom, consistent_at: consistentAt } = row
   if (source === null) return cursor === ENDED ? undefined : 'frozen'
-  const mirror: Mirror = { source, cursor: cursor as string }
+  const mirror: Mirror = { source, cursor: known(cursor) }
   return {
     ...mirror,
     ...(copyFrom !== null && { copyFrom }),
@@ -43,7 +44,7 @@ export function isSameRestriction(one?: Restriction, other?: Restriction): boole
   return restrictionValues(one).every((value, index) => value === values[index])
 }
 
-/** Whether a copy begins, and with it a new log of changes. See RestrictionStep. */
+/** Whether a copy begins, and with it a new change feed. See RestrictionStep. */
 export function beginsCopy(next: Restriction | undefined): boolean {
   return typeof next === 'object' && next.copyFrom === INT64_MIN
 }

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../../time/clock.ts'
 import type { OnProblem } from './engine.ts'
 
 /** If the clocks drift apart by more than this between two readings, one of them was set. */
@@ -23,6 +24,7 @@ interface Step {
 export class RetentionClock {
   readonly #age: number
   readonly #onProblem: OnProblem
+  readonly #clock: Pick<Clock, 'monotonic'>
   readonly #settledAt: number
   #last: { readonly wall: number; readonly monotonic: number } | undefined
   #steps: Step[] = []
@@ -31,10 +33,15 @@ export class RetentionClock {
    * @param age how long changes are kept, in milliseconds
    * @param onProblem receives each step of the clock
    */
-  constructor(age: number, onProblem: OnProblem = () => {}, monotonic = performance.now()) {
+  constructor(
+    age: number,
+    onProblem: OnProblem = () => {},
+    clock: Pick<Clock, 'monotonic'> = systemClock,
+  ) {
     this.#age = age
     this.#onProblem = onProblem
-    this.#settledAt = monotonic + Math.min(age, SETTLING_MS)
+    this.#clock = clock
+    this.#settledAt = clock.monotonic() + Math.min(age, SETTLING_MS)
   }
 
   /**
@@ -42,7 +49,8 @@ export class RetentionClock {
    *
    * @param wall the time by the clock that dates the changes, in milliseconds since 1970
    */
-  grace(wall: number, monotonic = performance.now()): number {
+  grace(wall: number): number {
+    const monotonic = this.#clock.monotonic()
     const last = this.#last ?? { wall, monotonic }
     this.#last = { wall, monotonic }
     const ms = wall - last.wall - (monotonic - last.monotonic)

@@ -20,7 +20,7 @@ export function joinPlants(plants: readonly string[]): Json<StoredPlant[]> {
   return `[${plants.join(',')}]` as Json<StoredPlant[]>
 }
 
-/** A change as the log stores it. */
+/** A change as the feed stores it. */
 export interface ChangeRow {
   /** In milliseconds since 1970. */
   readonly at: number

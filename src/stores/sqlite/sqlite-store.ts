@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
-import type { ChangesPage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   BatchResult,
   CreateResult,
@@ -8,12 +8,12 @@ import type {
   NewPlant,
   NoMatch,
   OnConflict,
-  Page,
   PageRequest,
+  PlantPage,
   PlantPatch,
   SearchRequest,
   StoredPlant,
-  TagsPage,
+  TagPage,
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
@@ -164,19 +164,19 @@ export class SqliteStore implements Store {
     return this.#reader.get(id, acquireSlot)
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#reader.list(request, acquireSlot)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#reader.getAll(ids, acquireSlot)
   }
 
-  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#inFlight.track(() => this.#reader.search(request, acquireSlot))
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
     return this.#inFlight.track(() => this.#reader.listTags(request, acquireSlot))
   }
 
@@ -237,10 +237,7 @@ export class SqliteStore implements Store {
     return this.#write({ type: 'noteTokenUse', name, at })
   }
 
-  readChanges(
-    request: ChangesRequest,
-    acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
     return this.#reader.readChanges(request, acquireSlot)
   }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../../service/access-tokens.ts'
-import type { Page, SearchRequest } from '../../../service/plant-store.ts'
+import type { PlantPage, SearchRequest } from '../../../service/plant-store.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import { Caller, type Service, startService } from '../../helpers/service.ts'
 import { pageWith } from '../../stores/plants.ts'
@@ -17,7 +17,7 @@ async function startSearches(t: Test) {
   const refused = Promise.withResolvers<Error>()
   const started: string[] = []
   const begun = Promise.withResolvers<void>()
-  const end = Promise.withResolvers<Page>()
+  const end = Promise.withResolvers<PlantPage>()
   const service = await startService(t, {
     instead: {
       search: async ({ text }: SearchRequest, acquireSlot?: AcquireSlot) => {

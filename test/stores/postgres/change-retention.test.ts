@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Change } from '../../../service/change-feed.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import { Session } from '../../../src/stores/postgres/connection/session.ts'
+import { PooledClient } from '../../../src/stores/postgres/connection/pooled-client.ts'
 import {
   maintainChanges,
   pruneChanges,
@@ -22,7 +22,7 @@ const FOREVER = 3_600_000
 const UNLIMITED = 2 ** 40
 const running = new AbortController().signal
 
-/** A log with a start and several commits of one change each. */
+/** A feed with a start and several commits of one change each. */
 async function setUp(t: Test, commits: number) {
   const { url, query } = await database()
   const open = async (options: Partial<PostgresOptions> = {}) => {
@@ -102,7 +102,7 @@ t.test('a change after an idle time does not expire the cursor before it', async
   t.equal((await changesAfter(store, cursor)).length, 2)
 })
 
-t.test('the oldest changes are deleted if the log is too large', async (t) => {
+t.test('the oldest changes are deleted if the feed is too large', async (t) => {
   const { connections, store, rows } = await setUp(t, 0)
   // The server cannot compress it.
   const name = randomBytes(50_000).toString('hex')
@@ -117,7 +117,7 @@ t.test('the oldest changes are deleted if the log is too large', async (t) => {
   t.same(await rows(), { commits: 6, changes: 6 })
 })
 
-t.test('a service brings the log up to date and deletes old changes by itself', async (t) => {
+t.test('a service brings the feed up to date and deletes old changes by itself', async (t) => {
   const { open, query, rows } = await setUp(t, 5)
   await query("UPDATE plants SET name = 'y' WHERE id = 5")
   await query(`${AGE} 6`)
@@ -207,10 +207,10 @@ for (const [what, statement] of [
     const { connections, query, open, changes } = await setUp(t, 5)
     const reader = await open()
     await query(`${AGE} 5`)
-    const { query: send } = Session.prototype
+    const { query: send } = PooledClient.prototype
     let isPruned = false
-    t.intercept(Session.prototype, 'query', {
-      async value(this: Session, text: string, ...others: unknown[]) {
+    t.intercept(PooledClient.prototype, 'query', {
+      async value(this: PooledClient, text: string, ...others: unknown[]) {
         if (statement.test(text) && !isPruned) {
           isPruned = true
           await pruneChanges(connections, { age: 100_000, bytes: UNLIMITED }, running)

@@ -64,7 +64,7 @@ t.test('a sound database passes, checked by a read-only role', async (t) => {
   assertFindings(t, await findingsOf(url))
 })
 
-const OBSOLETE = 'ok of an obsolete log; the service deletes them on its next start'
+const OBSOLETE = 'ok of an obsolete feed; the service deletes them on its next start'
 
 const FAULTS = [
   {
@@ -96,7 +96,7 @@ const FAULTS = [
     finds: { tokens: 'fault damaged: another, ci; revoke these tokens and create new ones' },
   },
   {
-    what: 'a log that was off',
+    what: 'a feed that was off',
     make: ['UPDATE plant_change_log SET id = NULL'],
     finds: { changes: OBSOLETE },
   },

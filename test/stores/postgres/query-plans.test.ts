@@ -93,10 +93,10 @@ t.test('every statement in SCANS is still sent', async (t) => {
   }
 })
 
-/** Deletes the first commit, which is that of the start of the log. */
+/** Deletes the first commit, which is that of the start of the feed. */
 async function deleteOldChanges(): Promise<void> {
   const { rows } = await client.query(
-    `SELECT log.bytes - commits.bytes AS bytes FROM plant_change_log AS log, plant_commits AS commits
+    `SELECT feed.bytes - commits.bytes AS bytes FROM plant_change_log AS feed, plant_commits AS commits
      WHERE commits.position = 2`,
   )
   const retention = { age: 1e9, bytes: Number(rows[0].bytes) }

@@ -126,7 +126,7 @@ t.test('a refused change keeps its connection', async (t) => {
   t.same(await sessions(), before)
 })
 
-t.test('a new log deletes the changes in the old one', async (t) => {
+t.test('a new feed deletes the changes in the old one', async (t) => {
   const { store, url, query } = await setUp(t)
   // The ledger does not have these yet.
   await store.create({ id: 1n, name: 'x' })
@@ -136,10 +136,10 @@ t.test('a new log deletes the changes in the old one', async (t) => {
   const service = await PostgresStore.open({ url, timeout: 10_000, retention })
   t.teardown(() => service.close())
   while ((await query('SELECT FROM plant_changes')).length > 0);
-  t.equal((await query('SELECT FROM plant_commits')).length, 1, 'the start of the new log')
+  t.equal((await query('SELECT FROM plant_commits')).length, 1, 'the start of the new feed')
 })
 
-t.test('a copy begins a new log in a restored database', async (t) => {
+t.test('a copy begins a new feed in a restored database', async (t) => {
   const { store, query } = await setUp(t)
   const before = await latest(store)
   await store.create({ id: 1n, name: 'x' })

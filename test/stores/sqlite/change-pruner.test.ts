@@ -17,7 +17,7 @@ t.test('one transaction deletes a limited number and size of changes', async (t)
   t.equal(
     findExcess(all),
     1000n * BigInt(CHANGE_OVERHEAD_BYTES),
-    'before it, there are the start of the log and 999 changes',
+    'before it, there are the start of the feed and 999 changes',
   )
   db.exec('DELETE FROM changes')
   for (let id = 3000; id < 3010; id++) insert.run(id, 'x'.repeat(100_000))

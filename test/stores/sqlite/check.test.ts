@@ -138,7 +138,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ],
   ],
   [
-    'without the tables of the log',
+    'without the tables of the feed',
     sql('DROP TABLE change_log; DROP TABLE changes'),
     [
       /^schema: .*: table changes is missing; expected CREATE TABLE changes /,
@@ -146,7 +146,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ],
   ],
   [
-    'whose log differs from the plants',
+    'whose feed differs from the plants',
     sql(`
     DELETE FROM changes WHERE id = 3;
     UPDATE changes SET name = 'other' WHERE id = 1;
@@ -156,13 +156,13 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     DELETE FROM changes WHERE id = 4 AND type = 2;
     INSERT INTO changes SELECT max(position) + 1, 0, 2, 5, NULL, NULL FROM changes;
   `),
-    ['changes: the last changes in the log differ from the plants 1, 2, 4, 5'],
+    ['changes: the last changes in the feed differ from the plants 1, 2, 4, 5'],
   ],
   [
-    'whose log differs from many plants',
+    'whose feed differs from many plants',
     sql(`UPDATE changes SET name = 'other'`),
     [
-      'changes: the last changes in the log differ from the plants 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
+      'changes: the last changes in the feed differ from the plants 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and possibly others',
     ],
   ],
   [

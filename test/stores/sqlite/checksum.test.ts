@@ -65,7 +65,7 @@ t.test('check finds a flipped bit that leaves the structure intact', async (t) =
     {
       subject: 'changes',
       status: 'fault',
-      message: 'the last changes in the log differ from the plants 1',
+      message: 'the last changes in the feed differ from the plants 1',
     },
     { subject: 'checksum', status: 'fault', message },
   ])

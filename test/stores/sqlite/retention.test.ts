@@ -17,7 +17,7 @@ const UNLIMITED = 2 ** 40
 
 const PLANTS = scatteredIds(5000).map((id) => ({ id, name: 'x'.repeat(100) }))
 
-/** What a change to one of PLANTS adds to the log. */
+/** What a change to one of PLANTS adds to the feed. */
 const CHANGE_BYTES = CHANGE_OVERHEAD_BYTES + 100
 
 /** A database with a change for each of PLANTS. */
@@ -40,7 +40,7 @@ async function makeDatabase(t: Test) {
   return { file, open, start, changes }
 }
 
-/** The number of changes in the log. Reading all pages could fail while the oldest are deleted. */
+/** The number of changes in the feed. Reading all pages could fail while the oldest are deleted. */
 function countChanges(file: string): number {
   const db = new Sqlite(file, { readonly: true })
   try {
@@ -76,7 +76,7 @@ t.test('changes that are too old are deleted', async (t) => {
   const changes = await changesAfter(service)
   const last = changes.at(-1)
   prune(file)
-  t.equal(countChanges(file), 1, 'the start of the log')
+  t.equal(countChanges(file), 1, 'the start of the feed')
   t.strictSame(await changesAfter(service), [])
   for (const after of [start, changes[0]?.cursor, changes.at(-2)?.cursor]) {
     t.equal(await service.readChanges({ after, limit: 1 }), 'expired')
@@ -121,7 +121,7 @@ t.test('a clock that is set forward deletes nothing at once', async (t) => {
   t.strictSame(await changesAfter(service, start), changes)
 })
 
-t.test('the oldest changes are deleted when the log is too large', async (t) => {
+t.test('the oldest changes are deleted when the feed is too large', async (t) => {
   const { file, open, changes } = await makeDatabase(t)
   const kept = 700
   const service = open({ age: FOREVER, bytes: kept * CHANGE_BYTES })

@@ -73,7 +73,7 @@ const DIFFERENCES: [what: string, statements: string, differences: string[]][] =
     ],
   ],
   [
-    'a view that returns nothing in place of the log',
+    'a view that returns nothing in place of the feed',
     `DROP TABLE change_log; CREATE VIEW change_log AS
      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0`,
     ['table change_log is missing; expected CREATE TABLE change_log (id BLOB NOT NULL) STRICT'],
@@ -97,14 +97,14 @@ const DIFFERENCES: [what: string, statements: string, differences: string[]][] =
     ['table change_log differs; expected CREATE TABLE '],
   ],
   [
-    'a trigger of the log less',
+    'a trigger of the feed less',
     'DROP TRIGGER log_changed',
     [
       'trigger log_changed is missing; expected CREATE TRIGGER log_changed AFTER UPDATE ON plants WHEN ',
     ],
   ],
   [
-    'triggers of a log that was off',
+    'triggers of a feed that was off',
     'DELETE FROM change_log',
     ['created', 'changed', 'removed'].map(
       (event) => `unexpected trigger on plants; remove it with DROP TRIGGER "log_${event}"`,
@@ -185,7 +185,7 @@ for (const [what, restriction] of Object.entries(RESTRICTIONS)) {
   })
 }
 
-t.test('a database whose log was off passes the check, and is used', async (t) => {
+t.test('a database whose feed was off passes the check, and is used', async (t) => {
   const file = makeDatabase(t)
   sql(TURN_OFF)(file)
   t.ok(check(file).every(({ status }) => status === 'ok'))

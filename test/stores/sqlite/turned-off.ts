@@ -1,4 +1,4 @@
-/** What `--keep-changes 0` did, when the log could be turned off. */
+/** What `--keep-changes 0` did, when the feed could be turned off. */
 export const TURN_OFF = `
   DROP TRIGGER log_created;
   DROP TRIGGER log_changed;

@@ -8,14 +8,16 @@ const TIMEOUT_MS = 5000
 const PAUSE_MS = 100
 
 /** Members of the driver's classes that its types do not declare. */
-interface Cancelable extends pg.Client {
-  readonly processID: number
-  readonly secretKey: number
-}
-interface CancelConnection extends pg.Connection {
-  connect(port: number | string, host?: string): void
-  requestSsl(): void
-  cancel(processID: number, secretKey: number): void
+declare module 'pg' {
+  interface Client {
+    readonly processID: number
+    readonly secretKey: number
+  }
+  interface Connection {
+    connect(port: number | string, host?: string): void
+    requestSsl(): void
+    cancel(processID: number, secretKey: number): void
+  }
 }
 
 /**
@@ -32,7 +34,7 @@ export async function cancelStatement(client: pg.Client, running: Promise<unknow
   )
   const deadline = performance.now() + TIMEOUT_MS
   do {
-    await requestCancel(client as Cancelable, deadline - performance.now())
+    await requestCancel(client, deadline - performance.now())
   } while (!(await Promise.race([ended, pause(PAUSE_MS)])) && performance.now() < deadline)
 }
 
@@ -43,10 +45,10 @@ export async function cancelStatement(client: pg.Client, running: Promise<unknow
  * from this side before, PgBouncer 1.18 would crash (https://github.com/pgbouncer/pgbouncer/issues/801).
  */
 async function requestCancel(
-  { ssl, host, port, processID, secretKey }: Cancelable,
+  { ssl, host, port, processID, secretKey }: pg.Client,
   timeoutMs: number,
 ): Promise<void> {
-  const connection = new pg.Connection({ ssl } as object) as CancelConnection
+  const connection = new pg.Connection({ ssl })
   const send = () => connection.cancel(processID, secretKey)
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   // The statement's own connection shows whether the server is gone.

@@ -1,7 +1,7 @@
 import { InFlight } from '../../shared/in-flight.ts'
 import { Deadline } from './deadline.ts'
 import { type ConnectionFigures, Hosts } from './hosts.ts'
-import { type Run, Session } from './session.ts'
+import { one, PooledClient, type Run } from './pooled-client.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
@@ -48,24 +48,23 @@ export class Connections {
   }
 
   /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
-  verified<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  verified<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result> {
     return this.#call(work, this.guarantee)
   }
 
-  /** Runs a statement as `Session.query` does, in a call of its own, and does not verify it. */
+  /** Runs a statement as `PooledClient.query` does, in a call of its own, and does not verify it. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#call((session) => session.query<Row>(text, values))
+    return this.#call((client) => client.query<Row>(text, values))
   }
 
-  /** Runs a transaction as `Session.transaction` does, in a call of its own, and does not verify it. */
+  /** Runs a transaction as `PooledClient.transaction` does, in a call of its own, and does not verify it. */
   unverifiedTransaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    return this.#call((session) => session.transaction(work))
+    return this.#call((client) => client.transaction(work))
   }
 
   /** Reads the current state, for `guarantee`. */
   async observe(): Promise<Observation> {
-    const [observation] = await this.query<Observation>(`SELECT ${OBSERVATION}`)
-    return observation as Observation
+    return one(await this.query<Observation>(`SELECT ${OBSERVATION}`))
   }
 
   /**
@@ -76,10 +75,10 @@ export class Connections {
    */
   async *readSnapshot<Part>(work: (run: Run) => AsyncIterable<Part>): AsyncGenerator<Part, void> {
     const deadline = this.#begin()
-    let session: Session | undefined
+    let client: PooledClient | undefined
     try {
-      const begun = new Session({ client: await this.#hosts.connect(deadline), deadline })
-      session = begun
+      const begun = new PooledClient({ client: await this.#hosts.connect(deadline), deadline })
+      client = begun
       const run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
         deadline.restart()
         const rows = await begun.run<Row>(text, values)
@@ -91,7 +90,7 @@ export class Connections {
       yield* work(run)
       await run('COMMIT')
     } finally {
-      this.#end(deadline, session)
+      this.#end(deadline, client)
     }
   }
 
@@ -105,18 +104,21 @@ export class Connections {
   }
 
   #call<Result>(
-    work: (session: Session) => Promise<Result>,
+    work: (client: PooledClient) => Promise<Result>,
     guarantee?: StandbyGuarantee,
   ): Promise<Result> {
     return this.#inFlight.track(async () => {
       const deadline = this.#begin()
-      let session: Session | undefined
+      let client: PooledClient | undefined
       try {
-        const client = await this.#hosts.connect(deadline)
-        session = new Session({ client, deadline, guarantee })
-        return await work(session)
+        client = new PooledClient({
+          client: await this.#hosts.connect(deadline),
+          deadline,
+          guarantee,
+        })
+        return await work(client)
       } finally {
-        this.#end(deadline, session)
+        this.#end(deadline, client)
       }
     })
   }
@@ -127,10 +129,10 @@ export class Connections {
     return deadline
   }
 
-  #end(deadline: Deadline, session: Session | undefined): void {
+  #end(deadline: Deadline, client: PooledClient | undefined): void {
     deadline.cancel()
     this.#deadlines.delete(deadline)
-    const rest = session?.end()
+    const rest = client?.end()
     if (rest !== undefined) this.#ending.track(() => rest)
   }
 }

@@ -2,9 +2,11 @@
  * Decides which connections are encrypted and how the server is verified. The settings are libpq's, except the modes
  * that accept any server: https://www.postgresql.org/docs/current/libpq-ssl.html.
  */
+
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
+import { messageOf } from '../../../system/errors.ts'
 import { isLoopback } from '../../../system/loopback.ts'
 import { StoreError } from '../../shared/store-error.ts'
 
@@ -118,7 +120,7 @@ function createVerification(settings: TlsSettings): ConnectionOptions {
     }
   } catch (error) {
     throw new StoreError(
-      `cannot load the certificates in sslrootcert, sslcert or sslkey: ${(error as Error).message}`,
+      `cannot load the certificates in sslrootcert, sslcert or sslkey: ${messageOf(error)}`,
     )
   }
 }

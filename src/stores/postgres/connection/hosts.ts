@@ -1,5 +1,6 @@
 import pg from 'pg'
 import pgpass from 'pgpass'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Deadline } from './deadline.ts'
 import { type Server, toServers } from './encryption.ts'
@@ -36,7 +37,7 @@ export class Hosts {
 
   /** Describes how the connection to the current server is encrypted and verified. */
   get encryption(): string {
-    return (this.#servers[this.#primary] as Server).encryption
+    return known(this.#servers[this.#primary]).encryption
   }
 
   /** How many connections there are, and how many calls wait for one. */
@@ -79,7 +80,7 @@ export class Hosts {
   async #connectToPrimary(): Promise<pg.PoolClient> {
     const host = this.#primary
     try {
-      return await (this.#pools[host] as pg.Pool).connect()
+      return await known(this.#pools[host]).connect()
     } catch (error) {
       // Unless a concurrent call has already moved on.
       if (this.#primary === host) this.#primary = (host + 1) % this.#pools.length

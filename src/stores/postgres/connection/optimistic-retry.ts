@@ -1,7 +1,14 @@
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { retry } from '../../../../time/retry.ts'
 
 /** More attempts than concurrent writers cause in practice. Bounds the work for a plant that changes constantly. */
 const ATTEMPTS_MAX = 100
+
+class Interference extends StoreUnavailable {
+  constructor() {
+    super('busy', `concurrent changes to the same plants interfered with ${ATTEMPTS_MAX} attempts`)
+  }
+}
 
 /**
  * Repeats an optimistic change until no concurrent change interferes.
@@ -9,13 +16,17 @@ const ATTEMPTS_MAX = 100
  * @param attempt resolves to undefined if a concurrent change interfered
  * @throws StoreUnavailable after ATTEMPTS_MAX attempts
  */
-export async function retryOptimistically<Result>(
+export function retryOptimistically<Result>(
   attempt: () => Promise<Result | undefined>,
 ): Promise<Result> {
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+  const attemptOnce = async () => {
     const result = await attempt()
-    if (result !== undefined) return result
+    if (result === undefined) throw new Interference()
+    return result
   }
-  const detail = `concurrent changes to the same plants interfered with ${ATTEMPTS_MAX} attempts`
-  throw new StoreUnavailable('busy', detail)
+  return retry(attemptOnce, {
+    attempts: ATTEMPTS_MAX,
+    delayMs: 0,
+    delayAfter: (error) => (error instanceof Interference ? 0 : undefined),
+  })
 }

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { restrictedError } from '../../../config/restricted-error.ts'
+import { codeOf, messageOf } from '../../../system/errors.ts'
 
 /** The database has refused a change to plants. The detail is the source of a mirror, and empty if it is frozen. */
 export const RESTRICTED = 'PS001'
@@ -35,9 +36,9 @@ export function mapError(error: unknown): unknown {
 /** Maps an error of a connection, which is never the caller's fault. */
 export function toUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error
-  const { code = '', message } = error as { code?: string; message: string }
+  const code = codeOf(error) ?? ''
   // The AggregateError of several connection attempts has an empty message.
-  const detail = [code, message].filter(Boolean).join(': ')
+  const detail = [code, messageOf(error)].filter(Boolean).join(': ')
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 

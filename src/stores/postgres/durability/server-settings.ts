@@ -1,5 +1,6 @@
 import { StoreError } from '../../shared/store-error.ts'
 import type { Connections } from '../connection/connections.ts'
+import { one } from '../connection/pooled-client.ts'
 import type { ReplicationSettings } from '../connection/standby-guarantee.ts'
 
 /** Settings of the server that determine the encoding of text, and what a commit guarantees. */
@@ -20,8 +21,7 @@ const NAMES: readonly (keyof ServerSettings)[] = [
 const SETTINGS = NAMES.map((name) => `current_setting('${name}') AS ${name}`)
 
 export async function readSettings(connections: Connections): Promise<ServerSettings> {
-  const [settings] = await connections.query<ServerSettings>(`SELECT ${SETTINGS}`)
-  return settings as ServerSettings
+  return one(await connections.query<ServerSettings>(`SELECT ${SETTINGS}`))
 }
 
 /** Why a server with these settings could lose or alter plants; undefined if it could not. */

@@ -1,40 +1,44 @@
+import { known } from '../../../../contract/known.ts'
 import type { Change } from '../../../../service/change-feed.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
 import { toChange } from '../../shared/rows.ts'
-import type { Run } from '../connection/session.ts'
+import { one, type Run } from '../connection/pooled-client.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */
-export type Position = Required<Cursor>
+export type CommitCursor = Required<Cursor>
 
-interface EndRow extends Omit<Position, 'at'> {
+interface EndRow extends Omit<CommitCursor, 'at'> {
   readonly at: bigint
 }
 
 function buildEndQuery(position: string): string {
   return `
-    SELECT log.id AS log, commits.position, commits.sequence, commits.at
-    FROM plant_change_log AS log CROSS JOIN LATERAL (
+    SELECT feed.id AS "feedId", commits.position, commits.sequence, commits.at
+    FROM plant_change_log AS feed CROSS JOIN LATERAL (
       SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
     ) AS commits`
 }
 
-/** The oldest commit in the ledger only marks the start of the log: its changes, if it had any, are no longer retained. */
-const OLDEST = buildEndQuery('log.oldest')
-const LATEST = buildEndQuery('log.position')
+/** The oldest commit in the ledger only marks the start of the feed: its changes, if it had any, are no longer retained. */
+const OLDEST = buildEndQuery('feed.oldest')
+const LATEST = buildEndQuery('feed.position')
 
 /** The position before the first change, or after the last one; undefined if a concurrent change interfered. */
-export async function findEnd(run: Run, end: 'oldest' | 'latest'): Promise<Position | undefined> {
+export async function findEnd(
+  run: Run,
+  end: 'oldest' | 'latest',
+): Promise<CommitCursor | undefined> {
   const [row] = await run<EndRow>(end === 'oldest' ? OLDEST : LATEST)
   return row && { ...row, at: Number(row.at) }
 }
 
 /** One row for each change, or a single one without a change. */
-interface PageRow {
-  readonly log: Buffer
-  /** Whether the log still has the change of the cursor. */
+interface ChangePageRow {
+  readonly feedId: Buffer
+  /** Whether the feed still has the change of the cursor. */
   readonly isKept: boolean
   /** Null in a row without a change. */
   readonly position: bigint | null
@@ -69,10 +73,10 @@ function sumBefore(all: string, least: number): string {
  * between the check and the read. Only rows that can be in the page are taken apart.
  */
 const PAGE = `
-  SELECT log.id AS log, page.*,
-         $1 >= log.oldest
+  SELECT feed.id AS "feedId", page.*,
+         $1 >= feed.oldest
          AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
-  FROM plant_change_log AS log LEFT JOIN LATERAL (
+  FROM plant_change_log AS feed LEFT JOIN LATERAL (
     SELECT position, "committedAt", sequence, at, "isShort", type, id, name, tag
     FROM (
       SELECT *, sum(${TEXT_LENGTH}) OVER (
@@ -108,18 +112,18 @@ const PAGE = `
 /** The changes after a position, with the position of the last one. */
 export interface PageRead {
   readonly changes: Change[]
-  readonly last: Position
+  readonly last: CommitCursor
 }
 
 /** Reads the changes after a position. Counts the text of the first row even if the page begins within it. */
 export async function readPage(
   run: Run,
-  after: Position,
+  after: CommitCursor,
   limit: number,
   max: ReadLimit,
 ): Promise<PageRead | 'expired' | typeof TOO_LONG> {
   const { position, sequence, at } = after
-  const rows = await run<PageRow>(PAGE, [
+  const rows = await run<ChangePageRow>(PAGE, [
     position,
     sequence,
     at,
@@ -128,15 +132,15 @@ export async function readPage(
     max.text,
   ])
   if (rows.length > max.rows) return TOO_LONG
-  const [{ log, isKept }] = rows as [PageRow]
-  if (log.compare(after.log) !== 0 || !isKept) return 'expired'
+  const { feedId, isKept } = one(rows)
+  if (feedId.compare(after.feedId) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after
   for (const { position, committedAt, sequence, at, isShort, type, ...plant } of rows) {
     if (position === null) break
     if (!isShort) return TOO_LONG
-    last = { log, position, sequence, at: Number(committedAt) }
-    const change = { ...plant, at: at.getTime(), type: CHANGE_TYPES[type] as Change['type'] }
+    last = { feedId, position, sequence, at: Number(committedAt) }
+    const change = { ...plant, at: at.getTime(), type: known(CHANGE_TYPES[type]) }
     changes.push(toChange(encodeCursor(last), change))
   }
   return { changes, last }

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { OnProblem, Retention } from '../../shared/engine.ts'
 import { RetentionClock } from '../../shared/retention-clock.ts'
 import type { Connections } from '../connection/connections.ts'
+import { one } from '../connection/pooled-client.ts'
 import { NOW_MS } from './change-tables.ts'
 
 /** How many commits are examined at once. */
@@ -11,25 +12,25 @@ const COMMITS_MAX = 1000
 const ROWS_MAX = 1000
 
 /**
- * Finds how far the log can be cut: from its start, commits are obsolete up to the first one that must be kept. The
- * last obsolete commit stays, because a follower that has read it has missed nothing.
+ * Finds how far the feed can be cut: from its start, commits are obsolete up to the first one that must be kept. The
+ * last obsolete commit stays, because a reader of the feed that has read it has missed nothing.
  *
  * If the server's clock is set back, later commits can look older than earlier ones.
  */
 export const FIND_OLDEST = `
-  SELECT log, max(position) AS oldest
+  SELECT "feedId", max(position) AS oldest
   FROM (
-    SELECT log.id AS log, commits.position,
-           bool_and(commits.at < ${NOW_MS} - $1 OR log.bytes - commits.bytes >= $2) OVER (ORDER BY commits.position) AS "isObsolete"
-    FROM plant_change_log AS log CROSS JOIN LATERAL (
+    SELECT feed.id AS "feedId", commits.position,
+           bool_and(commits.at < ${NOW_MS} - $1 OR feed.bytes - commits.bytes >= $2) OVER (ORDER BY commits.position) AS "isObsolete"
+    FROM plant_change_log AS feed CROSS JOIN LATERAL (
       SELECT position, at, bytes FROM plant_commits
-      WHERE position >= log.oldest ORDER BY position LIMIT ${COMMITS_MAX}
+      WHERE position >= feed.oldest ORDER BY position LIMIT ${COMMITS_MAX}
     ) AS commits
   ) AS found
   WHERE "isObsolete"
-  GROUP BY log`
+  GROUP BY "feedId"`
 
-/** Does nothing if another process has done so already, or has begun a new log. */
+/** Does nothing if another process has done so already, or has begun a new feed. */
 const SET_OLDEST =
   'UPDATE plant_change_log SET oldest = $1 WHERE id = $2 AND oldest < $1 RETURNING id'
 
@@ -50,8 +51,8 @@ const DELETE_CHANGES = `
 const DELETE_COMMITS = 'DELETE FROM plant_commits WHERE position = ANY($1::int8[])'
 
 /**
- * Removes changes from the log that are older than `age`, or exceed `bytes` together with the newer ones, then deletes
- * them and all others that are no longer in the log. A cursor expires before the first change after it is deleted.
+ * Removes changes from the feed that are older than `age`, or exceed `bytes` together with the newer ones, then deletes
+ * them and all others that are no longer in the feed. A cursor expires before the first change after it is deleted.
  *
  * @param signal ends the work early
  */
@@ -62,14 +63,14 @@ export async function pruneChanges(
 ): Promise<void> {
   let more = true
   while (more && !signal.aborted) {
-    const [found] = await connections.query<{ log: Buffer; oldest: bigint }>(FIND_OLDEST, [
+    const [found] = await connections.query<{ feedId: Buffer; oldest: bigint }>(FIND_OLDEST, [
       Math.round(age),
       bytes,
     ])
     more = found !== undefined
     if (found) {
-      const { log, oldest } = found
-      more = (await connections.query(SET_OLDEST, [oldest, log])).length > 0
+      const { feedId, oldest } = found
+      more = (await connections.query(SET_OLDEST, [oldest, feedId])).length > 0
     }
   }
   while (!signal.aborted && (await deleteSome(connections)));
@@ -117,7 +118,7 @@ export async function maintainChanges({
   const clock = new RetentionClock(retention.age, onProblem)
   const work = async () => {
     await update()
-    const [{ now }] = (await connections.query(NOW)) as [{ now: bigint }]
+    const { now } = one(await connections.query<{ now: bigint }>(NOW))
     const age = retention.age + clock.grace(Number(now))
     await pruneChanges(connections, { ...retention, age }, signal)
   }

@@ -1,5 +1,5 @@
 /**
- * The tables of the change log, and the triggers on `plants` that write it. A row has the changes of one statement in
+ * The tables of the change feed, and the triggers on `plants` that write it. A row has the changes of one statement in
  * arrays. See README.md, "The change feed".
  */
 import type { Change } from '../../../../service/change-feed.ts'
@@ -21,25 +21,25 @@ export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /**
  * Identifies the database among all others, so that one restored from a dump is recognized: the ids of its server's
- * transactions have no relation to those in the log.
+ * transactions have no relation to those in the feed.
  */
 export const DATABASE_IDENTITY = `(
   SELECT system_identifier || '/' || oid FROM pg_control_system(), pg_database
   WHERE datname = current_database())`
 
 /**
- * Begins an empty log with a new id, so that cursors of an earlier log are not valid in it. Positions are never used
- * twice. The log begins with a ledger row without changes, to which cursors can refer while there are none.
+ * Begins an empty feed with a new id, so that cursors of an earlier feed are not valid in it. Positions are never used
+ * twice. The feed begins with a ledger row without changes, to which cursors can refer while there are none.
  */
-export const BEGIN_LOG = `
-  WITH log AS (
+export const BEGIN_FEED = `
+  WITH feed AS (
     UPDATE plant_change_log
     SET id = decode(left(md5(gen_random_uuid()::text), 16), 'hex'), position = position + 1, oldest = position + 1,
         seen = pg_current_snapshot(), database = ${DATABASE_IDENTITY}
     RETURNING position, bytes
   )
   INSERT INTO plant_commits (position, tx, sequence, at, bytes)
-  SELECT position, pg_current_xact_id(), 0, ${NOW_MS}, bytes FROM log`
+  SELECT position, pg_current_xact_id(), 0, ${NOW_MS}, bytes FROM feed`
 
 /** The size of a row without its first change is at most this. */
 const ROW_SIZE = 16_384
@@ -56,7 +56,7 @@ const SIZE = `sum(${CHANGE_SIZE} + ${TEXT_LENGTH})`
  * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
  * statement logs them if they fit into one row. It does not read more of them than could fit.
  */
-function buildLog(changes: string): string {
+function buildInsert(changes: string): string {
   const numbered = `
         SELECT nextval('plant_changes_sequence_seq') AS sequence, *
         FROM (${changes}) AS changes (type, id, name, tag)`
@@ -76,13 +76,13 @@ function buildLog(changes: string): string {
 }
 
 const REMOVED = (plants: string) =>
-  buildLog(`SELECT 'r'::"char", id, NULL::text, NULL::text FROM ${plants}`)
+  buildInsert(`SELECT 'r'::"char", id, NULL::text, NULL::text FROM ${plants}`)
 
 /**
  * Compares old and new rows, so that updates that change nothing are not logged. The join is full because SQL can also
  * change ids, which the store never does.
  */
-const CHANGED = buildLog(`
+const CHANGED = buildInsert(`
             SELECT CASE WHEN was.id IS NULL THEN 'c' WHEN became.id IS NULL THEN 'r' ELSE 'u' END::"char",
                    id, became.name, became.tag
             FROM old_plants AS was FULL JOIN new_plants AS became USING (id)
@@ -92,7 +92,7 @@ const LOG_CHANGES = `
   CREATE FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     CASE TG_OP
-    WHEN 'INSERT' THEN ${buildLog(`SELECT 'c'::"char", id, name, tag FROM new_plants`)};
+    WHEN 'INSERT' THEN ${buildInsert(`SELECT 'c'::"char", id, name, tag FROM new_plants`)};
     WHEN 'DELETE' THEN ${REMOVED('old_plants')};
     WHEN 'UPDATE' THEN ${CHANGED};
     ELSE ${REMOVED('plants')};
@@ -114,20 +114,20 @@ const CREATE_TRIGGERS = `
       REFERENCING OLD TABLE AS old_plants EXECUTE FUNCTION log_plant_changes();
     CREATE TRIGGER log_truncated BEFORE TRUNCATE ON plants EXECUTE FUNCTION log_plant_changes();
     INSERT INTO plant_change_log DEFAULT VALUES;
-    ${BEGIN_LOG};
+    ${BEGIN_FEED};
   END $do$`
 
 /**
- * The statements of postgres-schema.ts that create the log. It begins empty.
+ * The statements of postgres-schema.ts that create the feed. It begins empty.
  *
  * - `sequence` is the greatest one of the changes in a row, or of a commit.
  * - `text` is the length of all names and tags in a row, in bytes.
  * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
  * - `bytes` is the approximate size of all changes up to that commit.
- * - Commits before `oldest` are no longer in the log.
+ * - Commits before `oldest` are no longer in the feed.
  * - All transactions that are visible in the snapshot `seen` are in the ledger.
  */
-export const CREATE_CHANGE_LOG = [
+export const CREATE_FEED = [
   // Compressing rows that fit into a page would take longer than writing them. The sequence is named, because if two
   // replicas create the table at once, PostgreSQL could give it another name.
   `CREATE TABLE IF NOT EXISTS plant_changes (

@@ -1,12 +1,12 @@
 import type { Connections } from '../connection/connections.ts'
-import type { Run } from '../connection/session.ts'
+import { one, type Run } from '../connection/pooled-client.ts'
 import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 
-/** The state of the log, as every process that shares the database sees it. */
-export interface LogState {
+/** The state of the feed, as every process that shares the database sees it. */
+export interface FeedState {
   /**
-   * Whether a new log must begin: either the database was restored from a dump, so that the log belongs to another
-   * database, or the log was turned off, as `--keep-changes 0` once did.
+   * Whether a new feed must begin: either the database was restored from a dump, so that the feed belongs to another
+   * database, or the feed was turned off, as `--keep-changes 0` once did.
    */
   readonly isObsolete: boolean
   /** The position of the last commit in the ledger. */
@@ -30,13 +30,12 @@ const STATE = `
          ) AS "isBehind"
   FROM plant_change_log`
 
-export async function readLogState(connections: Pick<Connections, 'query'>): Promise<LogState> {
-  const [state] = await connections.query<LogState>(STATE)
-  return state as LogState
+export async function readFeedState(connections: Pick<Connections, 'query'>): Promise<FeedState> {
+  return one(await connections.query<FeedState>(STATE))
 }
 
-/** The row of the log while this transaction has locked it. */
-export interface LockedLog extends Pick<LogState, 'isObsolete'> {
+/** The row of the feed while this transaction has locked it. */
+export interface LockedFeed extends Pick<FeedState, 'isObsolete'> {
   /** The snapshot in which the ledger was last complete. */
   readonly xmax: string
   readonly xip: readonly string[]
@@ -62,11 +61,10 @@ export async function limitLockWait(run: Run, waitMs: number): Promise<void> {
   await run(LIMIT_WAIT, [`${waitMs}ms`])
 }
 
-/** Locks the log until the transaction ends. Only one transaction at a time can change the ledger. */
-export async function lockLog(run: Run, waitMs: number): Promise<LockedLog> {
+/** Locks the feed until the transaction ends. Only one transaction at a time can change the ledger. */
+export async function lockFeed(run: Run, waitMs: number): Promise<LockedFeed> {
   await limitLockWait(run, waitMs)
-  const [log] = await run<LockedLog>(LOCK)
-  return log as LockedLog
+  return one(await run<LockedFeed>(LOCK))
 }
 
 /** The approximate sizes of a row of changes and of a commit in the tables and their indexes, without the arrays. */
@@ -91,9 +89,9 @@ const APPEND = `
     GROUP BY tx
   ), appended AS (
     INSERT INTO plant_commits (position, tx, sequence, at, bytes)
-    SELECT log.position + row_number() OVER (ORDER BY sequence), tx, sequence, ${NOW_MS},
-           log.bytes + sum(commits.bytes) OVER (ORDER BY sequence)
-    FROM commits, plant_change_log AS log
+    SELECT feed.position + row_number() OVER (ORDER BY sequence), tx, sequence, ${NOW_MS},
+           feed.bytes + sum(commits.bytes) OVER (ORDER BY sequence)
+    FROM commits, plant_change_log AS feed
     RETURNING position, bytes
   )
   UPDATE plant_change_log
@@ -105,10 +103,8 @@ const APPEND = `
 /**
  * Gives all commits that are visible now a position. Resolves to the last position.
  *
- * The snapshot must be taken after the log is locked, so this is a statement of its own.
+ * The snapshot must be taken after the feed is locked, so this is a statement of its own.
  */
-export async function appendCommits(run: Run, { xmax, xip }: LockedLog): Promise<bigint> {
-  const rows = await run<{ position: bigint }>(APPEND, [xmax, xip])
-  const [{ position }] = rows as [{ position: bigint }]
-  return position
+export async function appendCommits(run: Run, { xmax, xip }: LockedFeed): Promise<bigint> {
+  return one(await run<{ position: bigint }>(APPEND, [xmax, xip])).position
 }

@@ -2,7 +2,7 @@ import { hasSameContent } from '../../../../contract/plant.ts'
 import type { BatchResult, CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
-import type { Run, Session } from '../connection/session.ts'
+import type { PooledClient, Run } from '../connection/pooled-client.ts'
 import { IdTaken, INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'
 
 /**
@@ -24,7 +24,7 @@ const FIND_LOCKED =
  * @throws StoreUnavailable if they cannot be created now; some may have been created
  */
 export async function createPlants(
-  session: Pick<Session, 'change'>,
+  client: Pick<PooledClient, 'change'>,
   plants: readonly NewPlant[],
 ): Promise<CreateResult[]> {
   const stored = new Map<bigint, Plant>()
@@ -32,11 +32,11 @@ export async function createPlants(
   let pending = removeRepeatedIds(plants)
   // Repeated if a plant with the same id was removed between the two statements.
   await retryOptimistically(async () => {
-    const inserted = await session.change<{ id: bigint }>(INSERT, toColumns(pending))
+    const inserted = await client.change<{ id: bigint }>(INSERT, toColumns(pending))
     for (const { id } of inserted) created.add(id)
     const taken = pending.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
-      const rows = await session.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
+      const rows = await client.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
       for (const row of rows) stored.set(row.id, toPlant(row))
     }
     pending = taken.filter(({ id }) => !stored.has(id))
@@ -64,10 +64,10 @@ function removeRepeatedIds(plants: readonly NewPlant[]): NewPlant[] {
  * @throws StoreUnavailable if they cannot be created now
  */
 export function createBatches(
-  session: Pick<Session, 'transaction'>,
+  client: Pick<PooledClient, 'transaction'>,
   batches: readonly (readonly NewPlant[])[],
 ): Promise<BatchResult[]> {
-  return insertingTransaction(session, (run) => attemptBatches(run, batches))
+  return insertingTransaction(client, (run) => attemptBatches(run, batches))
 }
 
 async function attemptBatches(

@@ -1,7 +1,7 @@
 import { hasSameContent } from '../../../../contract/plant.ts'
 import type { ImportResult, NewPlant, OnConflict, Plant } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
-import type { Run, Session } from '../connection/session.ts'
+import type { PooledClient, Run } from '../connection/pooled-client.ts'
 import { insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-inserts.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. */
@@ -16,11 +16,11 @@ const REPLACE = `
  * @throws StoreUnavailable if they cannot be imported now
  */
 export function importPlants(
-  session: Pick<Session, 'transaction'>,
+  client: Pick<PooledClient, 'transaction'>,
   plants: readonly NewPlant[],
   onConflict: OnConflict,
 ): Promise<ImportResult[]> {
-  return insertingTransaction(session, (run) => attemptImport(run, plants, onConflict))
+  return insertingTransaction(client, (run) => attemptImport(run, plants, onConflict))
 }
 
 async function attemptImport(

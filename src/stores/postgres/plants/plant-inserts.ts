@@ -1,6 +1,6 @@
 import type { NewPlant } from '../../../../service/plant-store.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
-import type { Run, Session } from '../connection/session.ts'
+import type { PooledClient, Run } from '../connection/pooled-client.ts'
 
 /** Thrown to roll a transaction back, because another one has taken an id that was free. */
 export class IdTaken extends Error {}
@@ -36,12 +36,12 @@ export async function insertAll(run: Run, plants: readonly NewPlant[]): Promise<
 
 /** Runs a transaction that inserts plants, and repeats it if another one has taken an id. */
 export function insertingTransaction<Result>(
-  session: Pick<Session, 'transaction'>,
+  client: Pick<PooledClient, 'transaction'>,
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   return retryOptimistically(async () => {
     try {
-      return await session.transaction(work)
+      return await client.transaction(work)
     } catch (error) {
       if (!(error instanceof IdTaken)) throw error
     }

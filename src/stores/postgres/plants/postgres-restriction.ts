@@ -13,10 +13,10 @@ import {
   toRestriction,
 } from '../../shared/restriction-row.ts'
 import type { Connections } from '../connection/connections.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { RESTRICTED } from '../connection/postgres-errors.ts'
-import type { Run } from '../connection/session.ts'
-import { limitLockWait, lockLog } from '../feed/ledger.ts'
-import { beginLog, changeTriggers } from '../feed/log-start.ts'
+import { beginFeed, changeTriggers } from '../feed/feed-start.ts'
+import { limitLockWait, lockFeed } from '../feed/ledger.ts'
 import { toColumns, UNNESTED } from './plant-inserts.ts'
 
 /** A statement of postgres-schema.ts. */
@@ -114,17 +114,17 @@ export async function restrict(
       throw new StepRefused('unexpected')
     }
     if (beginsMirror(step) && found !== undefined) throw new StepRefused('not-new')
-    // Locked before the plants, as when an obsolete log is replaced.
-    const log = beginsCopy(next) ? await lockLog(run, lockWaitMs) : undefined
+    // Locked before the plants, as when an obsolete feed is replaced.
+    const feed = beginsCopy(next) ? await lockFeed(run, lockWaitMs) : undefined
     if (expected === undefined) await changeTriggers(run, ENABLE_BARRIER, BARRIER)
     if (next === undefined) await changeTriggers(run, DISABLE_BARRIER, BARRIER)
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
-    if (log !== undefined) await beginLog(run, log)
+    if (feed !== undefined) await beginFeed(run, feed)
     await changePlants(run, step)
     await run(SET, restrictionValues(next))
   }
   try {
-    await connections.verified((session) => session.transaction(make))
+    await connections.verified((client) => client.transaction(make))
     return 'done'
   } catch (error) {
     if (error instanceof StepRefused) return error.result

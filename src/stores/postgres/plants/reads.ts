@@ -1,14 +1,14 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { plantJson } from '../../../../contract/plant.ts'
-import type { Page, PageRequest, StoredPlant } from '../../../../service/plant-store.ts'
+import type { PageRequest, PlantPage, StoredPlant } from '../../../../service/plant-store.ts'
 import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { joinPlants, type PlantRow, toPlant } from '../../shared/rows.ts'
-import type { Run } from '../connection/session.ts'
+import type { Run } from '../connection/pooled-client.ts'
 
-interface PageRow extends PlantRow {
+interface PlantPageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */
   readonly found: bigint
 }
@@ -52,7 +52,7 @@ export function listPlants(
   run: Run,
   request: PageRequest,
   acquireSlot?: AcquireSlot,
-): Promise<Page> {
+): Promise<PlantPage> {
   return readPage(run, request, acquireSlot)
 }
 
@@ -61,11 +61,15 @@ export function getPlants(
   run: Run,
   ids: readonly bigint[],
   acquireSlot?: AcquireSlot,
-): Promise<Page> {
+): Promise<PlantPage> {
   return readPage(run, { ids, limit: ids.length }, acquireSlot)
 }
 
-async function readPage(run: Run, request: RowsRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+async function readPage(
+  run: Run,
+  request: RowsRequest,
+  acquireSlot?: AcquireSlot,
+): Promise<PlantPage> {
   const rows = await readLimited(acquireSlot, (max) => readRows(run, request, max))
   return toPage(rows)
 }
@@ -75,7 +79,7 @@ interface RowsRequest extends PageRequest {
   readonly ids?: readonly bigint[]
 }
 
-interface Rows {
+interface PlantRows {
   readonly rows: readonly PlantRow[]
   /** The id after which the next rows begin; undefined if none follow. */
   readonly next: bigint | undefined
@@ -85,16 +89,16 @@ async function readRows(
   run: Run,
   { after, tag, ids, limit }: RowsRequest,
   max: ReadLimit,
-): Promise<Rows | typeof TOO_LONG> {
+): Promise<PlantRows | typeof TOO_LONG> {
   if (after === INT64_MAX) return { rows: [], next: undefined }
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, Math.min(limit, max.rows) + 1, BATCH_TEXT_MAX, max.text]
   const found =
     ids !== undefined
-      ? await run<LimitedRow<PageRow>>(PAGE_OF_IDS, [...values, ids])
+      ? await run<LimitedRow<PlantPageRow>>(PAGE_OF_IDS, [...values, ids])
       : tag === undefined
-        ? await run<LimitedRow<PageRow>>(PAGE, values)
-        : await run<LimitedRow<PageRow>>(PAGE_OF_TAG, [...values, tag])
+        ? await run<LimitedRow<PlantPageRow>>(PAGE, values)
+        : await run<LimitedRow<PlantPageRow>>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
   if (!rows.every(isShort) || rows.length > max.rows) return TOO_LONG
   const isLast = Number(found[0]?.found ?? 0) === rows.length
@@ -109,7 +113,7 @@ function isShort<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
  * A page ends early if its JSON is very long: JSON can have six times the length of the text that a statement limits,
  * because it escapes characters.
  */
-export function toPage({ rows, next }: Rows): Page {
+export function toPage({ rows, next }: PlantRows): PlantPage {
   const plants: string[] = []
   let text = 0
   for (const row of rows) {
@@ -126,11 +130,8 @@ export function toPage({ rows, next }: Rows): Page {
 export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
   let after: bigint | undefined
   do {
-    const { rows, next } = (await readRows(
-      run,
-      { after, limit: EXPORT_BATCH_SIZE },
-      UNLIMITED,
-    )) as Rows
+    const request = { after, limit: EXPORT_BATCH_SIZE }
+    const { rows, next } = await readLimited(undefined, (max) => readRows(run, request, max))
     if (rows.length > 0) yield rows.map(toPlant)
     after = next
   } while (after !== undefined)
@@ -144,7 +145,10 @@ const PLANTS = `
   SELECT id, CASE WHEN ${TEXT} <= $2::int8 THEN name END AS name, CASE WHEN ${TEXT} <= $2::int8 THEN tag END AS tag
   FROM plants WHERE id = ANY($1::int8[])`
 
-/** Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement, unless they are long reads. */
+/**
+ * Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement, unless they are long reads. No
+ * result is shared: a request can begin after a commit that the read of another does not see.
+ */
 export function pointReads(
   run: Run,
 ): (id: bigint, acquireSlot?: AcquireSlot) => Promise<StoredPlant | undefined> {

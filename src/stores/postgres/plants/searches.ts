@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
+import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import type { PlantRow } from '../../shared/rows.ts'
-import type { Run } from '../connection/session.ts'
+import { one, type Run } from '../connection/pooled-client.ts'
 import { hasTag, toPage } from './reads.ts'
 
 /** A plant that matches, or a single row without a plant if none does. */
@@ -49,7 +49,7 @@ export const SEARCH_OF_TAG = buildSearch(hasTag('$6'))
 export async function searchPlants(
   run: Run,
   { text, after, tag, limit }: SearchRequest,
-): Promise<Page> {
+): Promise<PlantPage> {
   if (after === INT64_MAX) return toPage({ rows: [], next: undefined })
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, text, limit + 1]
@@ -57,9 +57,8 @@ export async function searchPlants(
     tag === undefined
       ? await run<SearchRow>(SEARCH, values)
       : await run<SearchRow>(SEARCH_OF_TAG, [...values, tag])
-  const [progress] = found as [SearchRow]
   const plants = found.filter((row) => row.id !== null)
   const rows = plants.slice(0, limit)
-  const next = plants.length > limit ? rows.at(-1)?.id : (progress.next ?? undefined)
+  const next = plants.length > limit ? rows.at(-1)?.id : (one(found).next ?? undefined)
   return toPage({ rows, next })
 }

@@ -1,7 +1,7 @@
-import { LISTED_TAG_MAX, type TagsPage, type TagsRequest } from '../../../../service/plant-store.ts'
+import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
-import { decodeTagPosition, encodeTagPosition } from '../../shared/cursor.ts'
-import type { Run } from '../connection/session.ts'
+import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
+import type { Run } from '../connection/pooled-client.ts'
 
 /** The first entry of the index after a hash. The length in bytes is stored, so very long tags are not read for it. */
 const nextAfter = (hash: string) => `
@@ -34,8 +34,8 @@ export async function listTags(
   run: Run,
   { after, limit }: TagsRequest,
   acquireSlot?: AcquireSlot,
-): Promise<TagsPage | 'malformed'> {
-  const from = after === undefined ? '' : decodeTagPosition('md5', after)
+): Promise<TagPage | 'malformed'> {
+  const from = after === undefined ? '' : decodeTagCursor('md5', after)
   if (from === undefined) return 'malformed'
   await acquireSlot?.()
   const found = await run<TagRow>(NEXT_TAGS, [from, limit + 1])
@@ -43,6 +43,6 @@ export async function listTags(
   const last = found.length > limit ? page.at(-1)?.hash : undefined
   return {
     tags: page.flatMap(({ listed }) => listed ?? []),
-    next: last && encodeTagPosition('md5', last),
+    next: last && encodeTagCursor('md5', last),
   }
 }

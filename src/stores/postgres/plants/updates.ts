@@ -7,7 +7,7 @@ import {
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
-import type { Session } from '../connection/session.ts'
+import type { PooledClient } from '../connection/pooled-client.ts'
 
 /** `$2` and `$4` say whether the patch has a name and a tag. */
 const UPDATE = `
@@ -24,27 +24,27 @@ const requireUnchanged = (first: number) =>
 
 /** See PlantStore.update. */
 export async function updatePlant(
-  session: Pick<Session, 'query' | 'change'>,
+  client: Pick<PooledClient, 'query' | 'change'>,
   id: bigint,
   patch: PlantPatch,
   expected?: readonly string[],
 ): Promise<StoredPlant | NoMatch> {
   const { name, tag } = patch
   const values = [id, name !== undefined, name, tag !== undefined, tag] as const
-  const result = await changePlant(session, UPDATE, values, expected)
+  const result = await changePlant(client, UPDATE, values, expected)
   return typeof result === 'string' ? result : toPlant(result)
 }
 
 /** See PlantStore.remove. */
 export async function removePlant(
-  session: Pick<Session, 'query' | 'change'>,
+  client: Pick<PooledClient, 'query' | 'change'>,
   id: bigint,
   expected?: readonly string[],
 ): Promise<'removed' | NoMatch> {
-  const result = await changePlant(session, REMOVE, [id], expected)
+  const result = await changePlant(client, REMOVE, [id], expected)
   // To a client that repeats a removal, this means that it has been made. Without the wait, the plant could be back after
   // a failover: an earlier attempt may have removed it on the primary only.
-  if (result === 'not-found') await session.change(AWAIT_STANDBYS)
+  if (result === 'not-found') await client.change(AWAIT_STANDBYS)
   return typeof result === 'string' ? result : 'removed'
 }
 
@@ -55,7 +55,7 @@ export async function removePlant(
  * @param values parameters of the statement, the id first
  */
 async function changePlant(
-  session: Pick<Session, 'query' | 'change'>,
+  client: Pick<PooledClient, 'query' | 'change'>,
   statement: string,
   values: readonly [id: bigint, ...others: unknown[]],
   expected?: readonly string[],
@@ -63,16 +63,16 @@ async function changePlant(
   const [id] = values
   const returning = 'RETURNING id, name, tag'
   if (expected === undefined) {
-    const [changed] = await session.change<PlantRow>(`${statement} ${returning}`, values)
+    const [changed] = await client.change<PlantRow>(`${statement} ${returning}`, values)
     return changed ?? 'not-found'
   }
   const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
   return retryOptimistically(async () => {
-    const [stored] = await session.query<PlantRow>(FIND, [id])
+    const [stored] = await client.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
     if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'
     const given = [...values, stored.name, stored.tag]
-    const [changed] = await session.change<PlantRow>(conditional, given)
+    const [changed] = await client.change<PlantRow>(conditional, given)
     return changed
   })
 }

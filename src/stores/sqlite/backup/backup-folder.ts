@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
+import { codeOf, messageOf } from '../../../system/errors.ts'
 import { PRIVATE_FOLDER_MODE } from '../../../system/file-modes.ts'
 import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../shared/engine.ts'
 import { StoreError } from '../../shared/store-error.ts'
@@ -36,11 +37,10 @@ export class SqliteBackupFolder implements BackupFolder {
     refuseMemory(database)
     this.#options = options
     this.#remove = remove
-    const fail = (error: Error) =>
-      new StoreError(`cannot use the folder ${folder}: ${error.message}`)
+    const fail = (reason: string) => new StoreError(`cannot use the folder ${folder}: ${reason}`)
     attempt(() => mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE }), fail)
     if (existsSync(database) && dirname(realpathSync(database)) === realpathSync(folder)) {
-      throw fail(new Error('it contains the database itself; choose another one'))
+      throw fail('it contains the database itself; choose another one')
     }
     this.close = lockFolder(folder)
     // The lock shows that no process is writing to what a killed one has left.
@@ -55,7 +55,7 @@ export class SqliteBackupFolder implements BackupFolder {
     const { folder } = this.#options
     const names = attempt(
       () => this.#list(),
-      ({ message }) => new StoreError(`cannot list the backups in ${folder}: ${message}`),
+      (reason) => new StoreError(`cannot list the backups in ${folder}: ${reason}`),
     )
     const name = names.findLast((name) => name <= backupName(now))
     return name === undefined ? undefined : backupTime(name)
@@ -77,7 +77,7 @@ export class SqliteBackupFolder implements BackupFolder {
     const { database, folder } = this.#options
     const { bavail, bsize } = attempt(
       () => statfsSync(folder),
-      ({ message }) => new StoreError(`cannot back up to ${folder}: ${message}`),
+      (reason) => new StoreError(`cannot back up to ${folder}: ${reason}`),
     )
     const needed = statSync(database, { throwIfNoEntry: false })?.size ?? 0
     if (bavail * bsize >= needed) return
@@ -102,7 +102,7 @@ export class SqliteBackupFolder implements BackupFolder {
         removed.push(name)
       }
     } catch (error) {
-      return { removed, problem: `cannot remove old backups: ${(error as Error).message}` }
+      return { removed, problem: `cannot remove old backups: ${messageOf(error)}` }
     }
     return { removed }
   }
@@ -132,11 +132,11 @@ function isSameFile(a: string, b: string): boolean {
   return first?.ino === second?.ino && first?.dev === second?.dev
 }
 
-function attempt<Result>(work: () => Result, explain: (error: Error) => Error): Result {
+function attempt<Result>(work: () => Result, fail: (reason: string) => Error): Result {
   try {
     return work()
   } catch (error) {
-    throw explain(error as Error)
+    throw fail(messageOf(error))
   }
 }
 
@@ -177,7 +177,7 @@ function lockFolder(folder: string): () => void {
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db?.close()
-    const isLocked = (error as { code?: string }).code === 'SQLITE_BUSY'
+    const isLocked = codeOf(error) === 'SQLITE_BUSY'
     const reason = isLocked ? 'another process makes backups there' : `${file}: ${explain(error)}`
     throw new StoreError(`cannot use the folder ${folder}: ${reason}`, { cause: error })
   }

@@ -2,11 +2,13 @@
  * Verifies a copy of a database: `node copy-verification.ts FILE`. A process of its own, because `integrity_check` is a
  * single call of SQLite, which can take minutes and can only be interrupted by ending the process.
  */
+
 import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import type { BackupSummary } from '../../shared/engine.ts'
 import { hashFile } from '../check/checksum.ts'
-import { findFault, findIntegrityFaults } from '../check/sqlite-check.ts'
+import { countRows, findFault, findIntegrityFaults } from '../check/sqlite-check.ts'
 import { explain } from '../file/sqlite-errors.ts'
 
 /** Printed as JSON. */
@@ -24,7 +26,7 @@ function verify(copy: string): Verification {
     if (damage !== undefined) {
       return { fault: `the copy is damaged, and the database may be too: ${damage}` }
     }
-    const plants = db.prepare('SELECT count(*) FROM plants').pluck().get() as number
+    const plants = countRows(db, 'plants')
     db.close()
     return { plants, bytes: statSync(copy).size, sha256: hashFile(copy) }
   } catch (error) {
@@ -32,4 +34,4 @@ function verify(copy: string): Verification {
   }
 }
 
-process.stdout.write(JSON.stringify(verify(process.argv[2] as string)))
+process.stdout.write(JSON.stringify(verify(known(process.argv[2]))))

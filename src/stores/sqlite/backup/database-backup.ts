@@ -5,6 +5,7 @@ import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
+import { codeOf, messageOf } from '../../../system/errors.ts'
 import { PRIVATE_MODE } from '../../../system/file-modes.ts'
 import type { BackupOptions, BackupSummary } from '../../shared/engine.ts'
 import { StoreError } from '../../shared/store-error.ts'
@@ -155,7 +156,7 @@ async function withReadErrors<Result>(
   try {
     return await work()
   } catch (error) {
-    const isSystemError = (error as NodeJS.ErrnoException).errno !== undefined
+    const isSystemError = Object(error).errno !== undefined
     if (!isSystemError && !(error instanceof Sqlite.SqliteError)) throw error
     throw copyError(options.database, explain(error))
   }
@@ -169,9 +170,8 @@ export async function withWriteErrors<Result>(
     return await work()
   } catch (error) {
     if (error instanceof StoreError) throw error
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw existsError(file)
-    throw new StoreError(`cannot write ${file}: ${message}`, { cause: error })
+    if (codeOf(error) === 'EEXIST') throw existsError(file)
+    throw new StoreError(`cannot write ${file}: ${messageOf(error)}`, { cause: error })
   }
 }
 

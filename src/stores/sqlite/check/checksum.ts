@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
+import { messageOf } from '../../../system/errors.ts'
 import { type Finding, fault, ok } from '../../shared/check-result.ts'
 import { StoreError } from '../../shared/store-error.ts'
 
@@ -80,6 +81,6 @@ function readChecksum(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new StoreError(`cannot read ${path}: ${(error as Error).message}`, { cause: error })
+    throw new StoreError(`cannot read ${path}: ${messageOf(error)}`, { cause: error })
   }
 }

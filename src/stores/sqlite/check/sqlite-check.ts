@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
 import {
   type CheckResult,
@@ -167,7 +168,7 @@ export function* findIntegrityFaults(db: Database): Generator<string> {
   }
 }
 
-/** Compares the last change to each plant in the log with the plant. */
+/** Compares the last change to each plant in the feed with the plant. */
 function changes(db: Database): Finding[] {
   const wrong = db
     .prepare<[], bigint>(
@@ -181,12 +182,12 @@ function changes(db: Database): Finding[] {
     .all()
   if (wrong.length > 0) {
     const ids = wrong.join(', ') + (wrong.length === IDS_MAX ? ' and possibly others' : '')
-    return [fault(`the last changes in the log differ from the plants ${ids}`)]
+    return [fault(`the last changes in the feed differ from the plants ${ids}`)]
   }
   return [ok(`${countRows(db, `changes WHERE type <> ${START}`).toLocaleString('en')} kept`)]
 }
 
 /** @param table can be followed by a condition */
-function countRows(db: Database, table: string): number {
-  return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number
+export function countRows(db: Database, table: string): number {
+  return known(db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get())
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Retention } from '../../shared/engine.ts'
 import type { RetentionClock } from '../../shared/retention-clock.ts'
@@ -12,14 +13,14 @@ const INTERVAL_MS = 1000
 const PAUSE_MS = 10
 
 export interface PruneMethods {
-  /** Whether the log exceeds its limits. */
+  /** Whether the feed exceeds its limits. */
   hasExcess(limits: ChangeLimits): boolean
   /** Deletes some of the changes that exceed them, in a transaction that other changes can share. */
   prune(limits: ChangeLimits): Promise<unknown>
 }
 
 /**
- * Deletes the oldest changes of a log, in small steps, when it exceeds its limits. Does not keep the process running.
+ * Deletes the oldest changes of a feed, in small steps, when it exceeds its limits. Does not keep the process running.
  *
  * @param clock for the same age
  * @param signal stops it
@@ -47,11 +48,11 @@ export async function pruneChanges(
   }
 }
 
-/** Changes that are neither too old nor too many stay in the log. */
+/** Changes that are neither too old nor too many stay in the feed. */
 export interface ChangeLimits {
   /** Changes before this time are too old, in milliseconds since 1970. */
   readonly before: number
-  /** The maximum size of the log. */
+  /** The maximum size of the feed. */
   readonly bytes: number
 }
 
@@ -59,7 +60,7 @@ export interface ChangeLimits {
 const STEP_ROWS = 1000
 const STEP_BYTES = 2 ** 18
 
-interface Row {
+interface FeedRow {
   readonly position: bigint
   readonly at: bigint
   readonly type: bigint
@@ -69,26 +70,26 @@ interface Row {
  * Prepares a search for changes to delete.
  *
  * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The row of the last
- * of these changes stays as the start of the log, because its cursor misses nothing: if a store changes once a month, a
- * new change makes the previous one obsolete, but a follower must not have to read everything again.
+ * of these changes stays as the start of the feed, because its cursor misses nothing: if a store changes once a month, a
+ * new change makes the previous one obsolete, but a reader of the feed must not have to read everything again.
  *
- * @returns a function that returns the position at which the log should start after the next transaction, or undefined
+ * @returns a function that returns the position at which the feed should start after the next transaction, or undefined
  *   if there is nothing to delete
  */
 export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | undefined {
-  const end = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
-  const oldest = db.prepare<[number], Row>(
+  const end = db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck()
+  const oldest = db.prepare<[number], FeedRow>(
     'SELECT position, at, type FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
   )
   return ({ before, bytes }) => {
-    const [first] = oldest.all(1) as [Row]
-    const newest = end.get() as bigint
-    const isExcess = ({ position, at }: Row) => at < before || newest - position >= bytes
-    let start: Row | undefined
+    const first = oldest.get(1)
+    const newest = end.get()
+    const isExcess = ({ position, at }: FeedRow) => at < before || known(newest) - position >= bytes
+    let start: FeedRow | undefined
     for (const row of oldest.iterate(STEP_ROWS + 1)) {
       if (!isExcess(row)) break
       start = row
-      if (row.position - first.position > STEP_BYTES) break
+      if (row.position - known(first).position > STEP_BYTES) break
     }
     return start === undefined || Number(start.type) === START ? undefined : start.position
   }

@@ -1,16 +1,16 @@
 /**
- * The log of changes. Triggers write it, so it has the changes of every process.
+ * The change feed. Triggers write it, so it has the changes of every process.
  *
- * The position of a change is the sum of the sizes of all changes up to it, so that the size of the log is the
- * difference between two positions. It is the primary key. A log uses no position twice, because its last row is never
+ * The position of a change is the sum of the sizes of all changes up to it, so that the size of the feed is the
+ * difference between two positions. It is the primary key. A feed uses no position twice, because its last row is never
  * deleted.
  *
- * The first row of a new log has the type `start`. It gives cursors a row to refer to while there are no changes. The
+ * The first row of a new feed has the type `start`. It gives cursors a row to refer to while there are no changes. The
  * newest deleted change becomes such a row for the same reason.
  */
 import type { Database } from 'better-sqlite3'
 import type { Change } from '../../../../service/change-feed.ts'
-import { LOG_ID_BYTES } from '../../shared/cursor.ts'
+import { FEED_ID_BYTES } from '../../shared/cursor.ts'
 
 /** The types of changes by their number in the table. SQLite needs no space for the values 0 and 1. */
 export const CHANGE_TYPES = ['created', 'changed', 'removed'] as const satisfies Change['type'][]
@@ -59,35 +59,35 @@ const TRIGGERS: Readonly<Record<string, string>> = {
     END`,
 }
 
-/** Begins an empty log with a new id, so that cursors of an earlier log are not valid in it. */
-export const BEGIN_LOG = `
+/** Begins an empty feed with a new id, so that cursors of an earlier feed are not valid in it. */
+export const BEGIN_FEED = `
   ${Object.entries(TRIGGERS)
     .map(([name, sql]) => `CREATE TRIGGER ${name} ${sql.trim()};`)
     .join('\n')}
-  INSERT INTO change_log (id) VALUES (randomblob(${LOG_ID_BYTES}));
+  INSERT INTO change_log (id) VALUES (randomblob(${FEED_ID_BYTES}));
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
 
-/** Gives the log a new id, so that cursors it has issued are no longer valid. */
-export const RENEW_LOG = `UPDATE change_log SET id = randomblob(${LOG_ID_BYTES})`
+/** Gives the feed a new id, so that cursors it has issued are no longer valid. */
+export const RENEW_FEED = `UPDATE change_log SET id = randomblob(${FEED_ID_BYTES})`
 
-/** Makes a new database comparable with one in which the log was turned off, as `--keep-changes 0` once did. */
+/** Makes a new database comparable with one in which the feed was turned off, as `--keep-changes 0` once did. */
 export const DROP_TRIGGERS = Object.keys(TRIGGERS)
   .map((name) => `DROP TRIGGER ${name};`)
   .join('\n')
 
-/** Begins the log of a database in which it was turned off. Returns whether it was. */
-export function beginMissingLog(db: Database): boolean {
-  // Without a lock: the log is usually there, and another process may hold the lock.
-  if (hasLog(db)) return false
+/** Begins the feed of a database in which it was turned off. Returns whether it was. */
+export function beginMissingFeed(db: Database): boolean {
+  // Without a lock: the feed is usually there, and another process may hold the lock.
+  if (hasFeed(db)) return false
   const run = db.transaction(() => {
-    if (hasLog(db)) return false
-    db.exec(BEGIN_LOG)
+    if (hasFeed(db)) return false
+    db.exec(BEGIN_FEED)
     return true
   })
   return run.immediate()
 }
 
 /** Whether changes are logged. */
-export function hasLog(db: Database): boolean {
+export function hasFeed(db: Database): boolean {
   return db.prepare('SELECT id FROM change_log').get() !== undefined
 }

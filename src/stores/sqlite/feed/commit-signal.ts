@@ -32,7 +32,8 @@ export class CommitSignal {
 
   /**
    * Resolves at the next commit, after a second without one, or on `close`. Does not keep the process running. All calls
-   * between two commits share one promise.
+   * between two commits share one promise. With `shareResult`, calls after a commit would share the previous one, which
+   * resolves a moment later.
    *
    * @param readVersion returns another value after a commit of another process
    */

@@ -1,10 +1,11 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
+import { codeOf } from '../../../system/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts'
-import { IN_MEMORY, NEW_LOG, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
+import { IN_MEMORY, NEW_FEED, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
 import { MissingDatabase, StoreError } from '../../shared/store-error.ts'
-import { beginMissingLog } from '../feed/change-triggers.ts'
+import { beginMissingFeed } from '../feed/change-triggers.ts'
 import { type FileIdentity, OpenFile } from './file-identity.ts'
 import { compareSchema } from './schema-comparison.ts'
 import { explain } from './sqlite-errors.ts'
@@ -31,7 +32,7 @@ export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'retentio
  * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes
  * every commit wait for the disk.
  *
- * @param onProblem receives NEW_LOG if the log of changes was turned off
+ * @param onProblem receives NEW_FEED if the change feed was turned off
  * @throws StoreError with a one-line reason if the database cannot be used
  */
 export function openDatabase(
@@ -56,7 +57,7 @@ export function openDatabase(
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
-    if (isFirst && beginMissingLog(db)) onProblem?.(NEW_LOG)
+    if (isFirst && beginMissingFeed(db)) onProblem?.(NEW_FEED)
     return db.defaultSafeIntegers()
   } catch (error) {
     db?.close()
@@ -120,7 +121,7 @@ function switchToWal(db: Database, lockTimeout: number): void {
       db.pragma('journal_mode = WAL')
       return
     } catch (error) {
-      const busy = (error as { code?: string }).code === 'SQLITE_BUSY'
+      const busy = codeOf(error) === 'SQLITE_BUSY'
       if (!busy || performance.now() > deadline) throw error
       Atomics.wait(sleeper, 0, 0, 5)
     }

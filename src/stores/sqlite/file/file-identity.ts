@@ -6,7 +6,7 @@ export type FileIdentity = string
 
 /**
  * The path of an open database. SQLite does not notice if its file is deleted, or if another file takes its name. It
- * would continue with the open file, which is lost after a restart. A new connection would even apply the log of the
+ * would continue with the open file, which is lost after a restart. A new connection would even apply the WAL of the
  * open file to the other one, and crash the process by truncating the memory that the connections share.
  */
 export class OpenFile {

@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { IN_MEMORY } from '../../shared/engine.ts'
-import { DROP_TRIGGERS, hasLog } from '../feed/change-triggers.ts'
+import { DROP_TRIGGERS, hasFeed } from '../feed/change-triggers.ts'
 import { prepareRestrictionRead, RAISE_BARRIER } from './restriction-barrier.ts'
 import { migrate, readSchemaVersion } from './sqlite-schema.ts'
 
@@ -83,7 +83,7 @@ function adoptState(model: Database, db: Database, actual: Map<string, SchemaObj
     const sql = created.get(table)?.sql
     return sql !== undefined && actual.get(table)?.sql === sql
   }
-  if (isOurs('table change_log') && !hasLog(db)) model.exec(DROP_TRIGGERS)
+  if (isOurs('table change_log') && !hasFeed(db)) model.exec(DROP_TRIGGERS)
   if (isOurs('table plant_restriction') && prepareRestrictionRead(db)() !== undefined) {
     model.exec(RAISE_BARRIER)
   }

@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { codeOf, messageOf } from '../../../system/errors.ts'
 
 /** Another connection has held a lock for longer than the timeout. */
 const BUSY = /^SQLITE_(BUSY|LOCKED)/
@@ -17,7 +18,7 @@ export function mapError(error: unknown): unknown {
 
 /** The reason for an error in terms of files, for operators who do not know SQLite. */
 export function explain(error: unknown): string {
-  const { code = '', message } = error as { code?: string; message: string }
+  const code = codeOf(error) ?? ''
   switch (code.split('_').slice(0, 2).join('_')) {
     case 'SQLITE_CANTOPEN':
       return 'it cannot be opened: check that this user can read and write the file and its folder'
@@ -30,6 +31,6 @@ export function explain(error: unknown): string {
     case 'SQLITE_BUSY':
       return 'another process has locked it'
     default:
-      return message
+      return messageOf(error)
   }
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { newerSchemaMessage } from '../../shared/store-error.ts'
-import { BEGIN_LOG, CREATE_CHANGE_TABLES } from '../feed/change-triggers.ts'
+import { BEGIN_FEED, CREATE_CHANGE_TABLES } from '../feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly string[] = [
    -- Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
    CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
    ${CREATE_CHANGE_TABLES}
-   ${BEGIN_LOG}
+   ${BEGIN_FEED}
    CREATE TABLE plant_webhooks (
      name TEXT PRIMARY KEY,
      url TEXT NOT NULL,
@@ -96,5 +96,5 @@ function countMigrations(version: number): number {
 
 /** The schema version of a database; 0 if it is empty. */
 export function readSchemaVersion(db: Database): number {
-  return db.pragma('user_version', { simple: true }) as number
+  return Number(db.pragma('user_version', { simple: true }))
 }

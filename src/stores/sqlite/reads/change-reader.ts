@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import type {
   Change,
-  ChangesPage,
+  ChangePage,
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
@@ -13,12 +14,12 @@ import { CHANGE_TYPES } from '../feed/change-triggers.ts'
 import { TEXT_BYTES } from './plant-json.ts'
 
 /** Where a cursor points to. */
-interface Position {
+interface FeedRowKey {
   readonly position: bigint
   readonly at: bigint
 }
 
-interface Row extends Position {
+interface FeedRow extends FeedRowKey {
   readonly type: bigint
   readonly id: bigint
   /** Null if the plant was removed or is large. */
@@ -33,31 +34,32 @@ const BEGINNING = -1n
 /**
  * Prepares ChangeFeed.readChanges.
  *
- * @returns a function that must be called in a transaction, because the log could be shortened between its statements
+ * @returns a function that must be called in a transaction, because the feed could be shortened between its statements
  */
 export function prepareChangeRead(
   db: Database,
-): (request: ChangesRequest, max: ReadLimit) => ChangesPage | NoChanges | typeof TOO_LONG {
-  const { logId, end, timeOf, page, plantAt } = prepareStatements(db)
+): (request: ChangesRequest, max: ReadLimit) => ChangePage | NoChanges | typeof TOO_LONG {
+  const { findFeedId, end, timeOf, page, plantAt } = prepareStatements(db)
 
   const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
   /** The position after which to read, which has a row, or is BEGINNING. */
-  const locate = (log: Uint8Array, after: string | undefined): Position | NoChanges => {
+  const locate = (feedId: Uint8Array, after: string | undefined): FeedRowKey | NoChanges => {
     if (after === undefined) return { position: BEGINNING, at: 0n }
-    if (after === 'latest') return rowAt(end.get() as bigint)
+    if (after === 'latest') return rowAt(known(end.get()))
     const cursor = decodeCursor(after)
     if (cursor === undefined) return 'malformed'
-    if (Buffer.compare(cursor.log, log) !== 0) return 'expired'
+    if (Buffer.compare(cursor.feedId, feedId) !== 0) return 'expired'
     const row = rowAt(cursor.position)
     // After a restore, another change can have the position of one that was lost.
     return row.at === BigInt(cursor.at) ? row : 'expired'
   }
 
   return ({ after, limit }, max) => {
-    const log = logId.get() as Uint8Array
-    const start = locate(log, after)
+    const feedId = known(findFeedId.get())
+    const start = locate(feedId, after)
     if (typeof start === 'string') return start
-    const toCursor = ({ position, at }: Position) => encodeCursor({ log, position, at: Number(at) })
+    const toCursor = ({ position, at }: FeedRowKey) =>
+      encodeCursor({ feedId, position, at: Number(at) })
     const changes: Change[] = []
     let last = start
     let text = 0
@@ -70,10 +72,10 @@ export function prepareChangeRead(
         if (text > max.text || changes.length === max.rows) return TOO_LONG
         last = row
         const type = CHANGE_TYPES[Number(row.type)]
-        // The start of the log is not a change.
+        // The start of the feed is not a change.
         if (type === undefined) continue
         const { id, position } = row
-        const { name, tag } = row.bytes > ROW_TEXT_MAX ? (plantAt.get(position) as Row) : row
+        const { name, tag } = row.bytes > ROW_TEXT_MAX ? known(plantAt.get(position)) : row
         changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
       }
       if (rows.length < wanted) break
@@ -87,14 +89,14 @@ const small = (column: string) =>
 
 function prepareStatements(db: Database) {
   return {
-    logId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
+    findFeedId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
     end: db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck(),
     timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
     // See the statements of Reader for the form of the limit.
-    page: db.prepare<[bigint, number], Row>(
+    page: db.prepare<[bigint, number], FeedRow>(
       `SELECT position, at, type, id, ${small('name')}, ${small('tag')}, ${TEXT_BYTES} AS bytes FROM changes
        WHERE position > ? ORDER BY position LIMIT ? + 0`,
     ),
-    plantAt: db.prepare<bigint, Row>('SELECT name, tag FROM changes WHERE position = ?'),
+    plantAt: db.prepare<bigint, FeedRow>('SELECT name, tag FROM changes WHERE position = ?'),
   }
 }

@@ -1,3 +1,5 @@
+import { known } from '../../../../contract/known.ts'
+
 /** A plant in JSON, as a column. SQLite formats a row faster than we create an object for it. */
 export const PLANT_JSON = `
   CASE WHEN tag IS NULL THEN json_object('id', id, 'name', name)
@@ -6,7 +8,12 @@ export const PLANT_JSON = `
 /** The bytes of a plant's text. SQLite stores the lengths with the row, so this does not read the text. */
 export const TEXT_BYTES = 'ifnull(octet_length(name), 0) + ifnull(octet_length(tag), 0)'
 
-/** The id of a plant in JSON. To select it as a second column would take longer. */
-export function idOf(json: string): bigint {
+/**
+ * The id of the last of several plants in JSON. To select it as a second column would take longer.
+ *
+ * @throws Error if there are none, which is a bug
+ */
+export function lastIdOf(plants: readonly string[]): bigint {
+  const json = known(plants.at(-1))
   return BigInt(json.slice('{"id":'.length, json.indexOf(',')))
 }

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { type Page, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
+import { known } from '../../../../contract/known.ts'
+import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
 import { joinPlants } from '../../shared/rows.ts'
-import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 
 /** How much of a search runs at once, unless one plant is larger. Takes a fraction of a millisecond. */
 const SLICE_MAX = { plants: 1000, bytes: 2 ** 16 }
@@ -40,9 +41,12 @@ export type Read = <Result>(read: () => Result) => Promise<Result>
  * Prepares a function that searches plants by name. It reads small slices, between which other requests are served, and
  * finds the end of each slice without reading large plants.
  */
-export function prepareSearch(db: Database, read: Read): (request: SearchRequest) => Promise<Page> {
-  const anyTag = { measure: db.prepare(MEASURE), match: db.prepare(MATCH).pluck() }
-  const oneTag = { measure: db.prepare(MEASURE_OF_TAG), match: db.prepare(MATCH_OF_TAG).pluck() }
+export function prepareSearch(
+  db: Database,
+  read: Read,
+): (request: SearchRequest) => Promise<PlantPage> {
+  const anyTag = prepareStatements(db, MEASURE, MATCH)
+  const oneTag = prepareStatements(db, MEASURE_OF_TAG, MATCH_OF_TAG)
 
   return async ({ text, after, tag, limit }) => {
     const { measure, match } = tag === undefined ? anyTag : oneTag
@@ -54,10 +58,12 @@ export function prepareSearch(db: Database, read: Read): (request: SearchRequest
     while (last !== INT64_MAX && isWithin(examined, SEARCH_MAX) && foundText < BATCH_TEXT_MAX) {
       const from = last === undefined ? INT64_MIN : last + 1n
       const slice = await read(() => {
-        const slice = findSlice((plants) => toSlice(measure.get(...tags, from, plants), plants))
+        const slice = findSlice((plants) =>
+          toSlice(known(measure.get(...tags, from, plants)), plants),
+        )
         if (slice.last !== undefined) {
           const wanted = limit + 1 - found.length
-          for (const plant of match.all(...tags, from, slice.last, text, wanted) as string[]) {
+          for (const plant of match.all(...tags, from, slice.last, text, wanted)) {
             found.push(plant)
             foundText += plant.length
           }
@@ -66,7 +72,7 @@ export function prepareSearch(db: Database, read: Read): (request: SearchRequest
       })
       if (found.length > limit) {
         const plants = found.slice(0, limit)
-        return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
+        return { json: joinPlants(plants), next: lastIdOf(plants) }
       }
       if (slice.isLast) return { json: joinPlants(found), next: undefined }
       examined.plants += slice.plants
@@ -74,6 +80,13 @@ export function prepareSearch(db: Database, read: Read): (request: SearchRequest
       last = slice.last
     }
     return { json: joinPlants(found), next: last === INT64_MAX ? undefined : last }
+  }
+}
+
+function prepareStatements(db: Database, measure: string, match: string) {
+  return {
+    measure: db.prepare<unknown[], SliceRow>(measure),
+    match: db.prepare<unknown[], string>(match).pluck(),
   }
 }
 
@@ -98,8 +111,7 @@ interface SliceRow {
 }
 
 /** @param wanted how many plants the slice has unless it is the last one */
-function toSlice(row: unknown, wanted: number): Slice {
-  const { plants, bytes, last } = row as SliceRow
+function toSlice({ plants, bytes, last }: SliceRow, wanted: number): Slice {
   return {
     plants: Number(plants),
     bytes: Number(bytes),

@@ -1,13 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import type { ChangesPage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
 import {
-  type Page,
   type PageRequest,
+  type PlantPage,
   type SearchRequest,
   type StoredPlant,
   StoreUnavailable,
-  type TagsPage,
+  type TagPage,
   type TagsRequest,
 } from '../../../../service/plant-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
@@ -34,14 +34,14 @@ import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
-import { idOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch, type Read } from './plant-search.ts'
 import { prepareTagScan } from './tag-scan.ts'
 
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
 const TURN_MS_MAX = 5
 
-interface WaitingRead {
+interface PendingRead {
   /** Reads, and resolves the promise of the read. */
   readonly run: () => void
   readonly reject: (error: unknown) => void
@@ -73,7 +73,7 @@ export class Reader {
       if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
       this.#waiting.push({ run: () => resolve(read()), reject })
     })
-  #waiting: WaitingRead[] = []
+  #waiting: PendingRead[] = []
 
   constructor(db: Database) {
     this.#db = db
@@ -109,11 +109,11 @@ export class Reader {
     })
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#readLimited(acquireSlot, (max) => this.#list(request, max))
   }
 
-  #list({ after, tag, limit }: PageRequest, max: ReadLimit): Page | typeof TOO_LONG {
+  #list({ after, tag, limit }: PageRequest, max: ReadLimit): PlantPage | typeof TOO_LONG {
     const plants: string[] = []
     let text = 0
     let last = after
@@ -130,7 +130,7 @@ export class Reader {
         if (text > max.text || plants.length > max.rows) return TOO_LONG
       }
       if (found.length < wanted) break
-      last = idOf(plants.at(-1) as string)
+      last = lastIdOf(plants)
     }
     return { json: joinPlants(plants), next: undefined }
   }
@@ -141,11 +141,11 @@ export class Reader {
     return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<Page> {
+  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#readLimited(acquireSlot, (max) => this.#getAll(ids, max))
   }
 
-  #getAll(ids: readonly bigint[], max: ReadLimit): Page | typeof TOO_LONG {
+  #getAll(ids: readonly bigint[], max: ReadLimit): PlantPage | typeof TOO_LONG {
     const plants: string[] = []
     let text = 0
     for (const id of ids) {
@@ -160,19 +160,16 @@ export class Reader {
     return { json: joinPlants(plants), next: undefined }
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<Page> {
+  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     await acquireSlot?.()
     return this.#search(request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagsPage | 'malformed'> {
+  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
     return this.#scanTags(request, acquireSlot)
   }
 
-  readChanges(
-    request: ChangesRequest,
-    acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
+  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
     return this.#readLimited(acquireSlot, (max) => this.#readChanges(request, max))
   }
 
@@ -223,8 +220,8 @@ export class Reader {
   #readGroup(): void {
     const end = performance.now() + TURN_MS_MAX
     let count = 0
-    do {
-      const { run, reject } = this.#waiting[count++] as WaitingRead
+    for (const { run, reject } of this.#waiting) {
+      count++
       try {
         // An error can end the transaction.
         if (!this.#db.inTransaction) this.#statements.begin.run()
@@ -232,7 +229,8 @@ export class Reader {
       } catch (error) {
         reject(mapError(error))
       }
-    } while (count < this.#waiting.length && performance.now() < end)
+      if (performance.now() >= end) break
+    }
     // Unlike COMMIT, ROLLBACK also works if the file is damaged.
     if (this.#db.inTransaction) this.#statements.rollback.run()
     this.#waiting = this.#waiting.slice(count)
@@ -282,8 +280,8 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   if (batch.length > 0) yield batch
 }
 
-function toPage(plants: readonly string[]): Page {
-  return { json: joinPlants(plants), next: idOf(plants.at(-1) as string) }
+function toPage(plants: readonly string[]): PlantPage {
+  return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
 const JSON_OR_ID = `

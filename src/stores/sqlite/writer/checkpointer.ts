@@ -5,6 +5,7 @@ import {
   type Worker,
 } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../shared/engine.ts'
@@ -184,7 +185,7 @@ export function prepareCheckpoint(
   const statement = db.prepare<[], WalState>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
   return () => {
     try {
-      return statement.get() as WalState
+      return known(statement.get())
     } catch (error) {
       const mapped = mapError(error)
       if (!(mapped instanceof StoreUnavailable)) throw error

@@ -1,8 +1,8 @@
 import Sqlite, { type Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
 import type { NewPlant } from '../../../../service/plant-store.ts'
 import {
   beginsMirror,
-  type Restriction,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../../../service/restriction.ts'
@@ -13,7 +13,7 @@ import {
   RESTRICTION_COLUMNS,
   restrictionValues,
 } from '../../shared/restriction-row.ts'
-import { RENEW_LOG } from '../feed/change-triggers.ts'
+import { RENEW_FEED } from '../feed/change-triggers.ts'
 import {
   prepareRestrictionRead,
   RAISE_BARRIER,
@@ -32,7 +32,7 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
   return (error) => {
     const isRefusal =
       error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CONSTRAINT_TRIGGER'
-    return isRefusal ? restrictedError(read() as Restriction) : error
+    return isRefusal ? restrictedError(known(read())) : error
   }
 }
 
@@ -78,7 +78,7 @@ export function prepareRestrictionChange(
     set.run(...restrictionValues(next))
     if (expected === undefined && next !== undefined) db.exec(RAISE_BARRIER)
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
-    if (beginsCopy(next)) db.exec(RENEW_LOG)
+    if (beginsCopy(next)) db.exec(RENEW_FEED)
   })
   return (step) => {
     if (!isSameRestriction(step.expected, read())) return 'unexpected'

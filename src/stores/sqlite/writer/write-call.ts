@@ -28,7 +28,7 @@ export type WriteCall =
   | { readonly type: 'remove'; readonly id: bigint; readonly expected?: Expected }
   | { readonly type: 'import'; plants: readonly NewPlant[]; onConflict: OnConflict }
   | { readonly type: 'restrict'; readonly step: RestrictionStep }
-  /** Deletes some of the changes in the log that exceed its limits. */
+  /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
   | { readonly type: 'addToken' | 'addFirstToken'; readonly token: StoredToken }
   | { readonly type: 'removeToken'; readonly name: string }

@@ -1,6 +1,8 @@
 /** Commits in a thread of its own, so that requests do not wait for the disk or for locks. */
+
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { messageOf } from '../../../system/errors.ts'
 import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
 import { isFull, type Size, sumSizes } from '../../shared/group-commit.ts'
@@ -86,7 +88,7 @@ function checkInPlace(): boolean {
     return true
   } catch (error) {
     if (!isWalEmptied) isWalEmptied = emptyWal().busy === 0
-    report((error as Error).message)
+    report(messageOf(error))
     return false
   }
 }
@@ -124,10 +126,11 @@ function serve(requests: readonly Received[]): void {
       requests.map(({ deadline }) => deadline).reduce((a, b) => (a < b ? a : b)),
     )
   } catch (error) {
-    const [first, ...others] = requests as [Received, ...Received[]]
-    if (others.length === 0) send(first.client, toReply(error))
-    // Neither a bug in one request nor its deadline must fail the others.
-    else for (const request of requests) serve([request])
+    for (const request of requests) {
+      // Neither a bug in one request nor its deadline must fail the others.
+      if (requests.length > 1) serve([request])
+      else send(request.client, toReply(error))
+    }
     return
   }
   let end = 0

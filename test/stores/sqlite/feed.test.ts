@@ -1,12 +1,12 @@
-/** The log across turned-off databases and backups. */
+/** The feed across turned-off databases and backups. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { NEW_LOG } from '../../../src/stores/shared/engine.ts'
+import { NEW_FEED } from '../../../src/stores/shared/engine.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
-import { beginMissingLog } from '../../../src/stores/sqlite/feed/change-triggers.ts'
+import { beginMissingFeed } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
@@ -50,7 +50,7 @@ for (const [what, options] of [
   ['a service', { retention: KEEP }],
   ['a command', { sameThread: true }],
 ] as const) {
-  t.test(`${what} begins a new log if the log was off`, async (t) => {
+  t.test(`${what} begins a new feed if the feed was off`, async (t) => {
     const { file, open } = opener(t)
     const before = open(options)
     const cursors = [await latest(before)]
@@ -64,7 +64,7 @@ for (const [what, options] of [
     const problems: string[] = []
     const onProblem = (problem: string) => problems.push(problem)
     const after = open({ ...options, onProblem })
-    t.same(problems, [NEW_LOG])
+    t.same(problems, [NEW_FEED])
     for (const cursor of cursors) {
       t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
     }
@@ -77,12 +77,12 @@ for (const [what, options] of [
     await after.close()
     const again = open({ ...options, onProblem })
     t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
-    t.same(problems, [NEW_LOG], 'once')
+    t.same(problems, [NEW_FEED], 'once')
     t.same(faultsOf(file), [])
   })
 }
 
-t.test('several processes that open a database whose log was off begin one log', async (t) => {
+t.test('several processes that open a database whose feed was off begin one feed', async (t) => {
   const { file, open } = opener(t)
   await open().close()
   const db = new Sqlite(file)
@@ -92,7 +92,7 @@ t.test('several processes that open a database whose log was off begin one log',
   t.equal(await latest(stores[0] as SqliteStore), await latest(stores[1] as SqliteStore))
 })
 
-t.test('a log that another process begins first is not begun again', async (t) => {
+t.test('a feed that another process begins first is not begun again', async (t) => {
   const { file, open } = opener(t)
   await open().close()
   const [db, other] = [new Sqlite(file), new Sqlite(file)]
@@ -103,10 +103,10 @@ t.test('a log that another process begins first is not begun again', async (t) =
   db.exec(TURN_OFF)
   const { transaction } = db
   db.transaction = (work) => {
-    t.equal(beginMissingLog(other), true)
+    t.equal(beginMissingFeed(other), true)
     return transaction.call(db, work) as never
   }
-  t.equal(beginMissingLog(db), false)
+  t.equal(beginMissingFeed(db), false)
   t.equal(db.prepare('SELECT count(*) FROM change_log').pluck().get(), 1)
 })
 

@@ -1,22 +1,22 @@
 import type {
   ChangeFeed,
-  ChangesPage,
+  ChangePage,
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
+import { shareRuns } from '../../../../time/shared-result.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
-import { NEW_LOG, type OnProblem, type Retention } from '../../shared/engine.ts'
+import { NEW_FEED, type OnProblem, type Retention } from '../../shared/engine.ts'
 import { type ReadLimit, readLimited, type TOO_LONG } from '../../shared/limited-read.ts'
 import type { Connections } from '../connection/connections.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
-import type { Run } from '../connection/session.ts'
-import { findEnd, type PageRead, type Position, readPage } from './change-reads.ts'
+import type { Run } from '../connection/pooled-client.ts'
+import { type CommitCursor, findEnd, type PageRead, readPage } from './change-reads.ts'
 import { maintainChanges } from './change-retention.ts'
-import { appendCommits, lockLog, readLogState } from './ledger.ts'
-import { replaceObsoleteLog } from './log-start.ts'
+import { replaceObsoleteFeed } from './feed-start.ts'
+import { appendCommits, lockFeed, readFeedState } from './ledger.ts'
 import { CommitWatch } from './postgres-commit-watch.ts'
-import { shareRuns } from './shared-runs.ts'
 
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
@@ -25,10 +25,10 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 const IMPORTED_MAX = 50_000
 
 /** Undefined if a concurrent change interfered. */
-type PageResult = ChangesPage | 'expired' | typeof TOO_LONG | undefined
+type PageResult = ChangePage | 'expired' | typeof TOO_LONG | undefined
 
 /** Implements ChangeFeed. */
-export class ChangeLog implements ChangeFeed {
+export class PostgresFeed implements ChangeFeed {
   readonly #connections: Connections
   readonly #run: Run
   readonly #watch: CommitWatch
@@ -47,18 +47,19 @@ export class ChangeLog implements ChangeFeed {
     this.#connections = connections
     this.#run = (text, values) => connections.query(text, values)
     this.#watch = new CommitWatch(async () => {
-      const { position, isBehind } = await readLogState(connections)
+      const { position, isBehind } = await readFeedState(connections)
       return isBehind || this.#advance(position)
     })
     this.#update = shareRuns(() => this.#append())
   }
 
   /**
-   * Begins a new log if the log is obsolete, and reports that. With a retention, deletes old changes until it is closed.
+   * Begins a new feed if the feed is obsolete, and reports that. With a retention, deletes old changes until it is
+   * closed.
    */
   async prepare(retention?: Retention, onProblem?: OnProblem): Promise<void> {
-    const { isObsolete } = await readLogState(this.#connections)
-    if (isObsolete && (await replaceObsoleteLog(this.#connections))) onProblem?.(NEW_LOG)
+    const { isObsolete } = await readFeedState(this.#connections)
+    if (isObsolete && (await replaceObsoleteFeed(this.#connections))) onProblem?.(NEW_FEED)
     if (retention === undefined) return
     const [connections, update, { signal }] = [this.#connections, this.#update, this.#closing]
     this.#maintenance = maintainChanges({ connections, retention, update, onProblem, signal })
@@ -82,7 +83,7 @@ export class ChangeLog implements ChangeFeed {
   async readChanges(
     { after, limit }: ChangesRequest,
     acquireSlot?: AcquireSlot,
-  ): Promise<ChangesPage | NoChanges> {
+  ): Promise<ChangePage | NoChanges> {
     const read = (attempt: (max: ReadLimit) => Promise<PageResult>) =>
       readLimited(acquireSlot, (max) => retryOptimistically(() => attempt(max)))
     try {
@@ -113,18 +114,18 @@ export class ChangeLog implements ChangeFeed {
   }
 
   async #append(): Promise<void> {
-    const { isObsolete, isBehind, position } = await readLogState(this.#connections)
+    const { isObsolete, isBehind, position } = await readFeedState(this.#connections)
     if (isObsolete) {
       this.#confirmed = -1n
-      await replaceObsoleteLog(this.#connections)
+      await replaceObsoleteFeed(this.#connections)
     }
     this.#advance(isBehind ? await this.#appendCommits() : position)
   }
 
   async #appendCommits(): Promise<bigint> {
     const append = async (run: Run) =>
-      appendCommits(run, await lockLog(run, this.#connections.lockWaitMs))
-    const position = await this.#connections.verified((session) => session.transaction(append))
+      appendCommits(run, await lockFeed(run, this.#connections.lockWaitMs))
+    const position = await this.#connections.verified((client) => client.transaction(append))
     // The standbys have this commit, and so all before it.
     this.#confirmed = position
     return position
@@ -142,26 +143,26 @@ export class ChangeLog implements ChangeFeed {
     const oldest = await findEnd(this.#run, 'oldest')
     if (oldest === undefined) return undefined
     const page = await this.#read(oldest, limit, max)
-    // The changes were removed from the log between the two statements.
+    // The changes were removed from the feed between the two statements.
     return page === 'expired' ? undefined : page
   }
 
-  async #readLatest(): Promise<ChangesPage | undefined> {
+  async #readLatest(): Promise<ChangePage | undefined> {
     const last = await findEnd(this.#run, 'latest')
     return last && this.#confirm({ changes: [], last })
   }
 
-  async #read(after: Position, limit: number, max: ReadLimit): Promise<PageResult> {
+  async #read(after: CommitCursor, limit: number, max: ReadLimit): Promise<PageResult> {
     const page = await readPage(this.#run, after, limit, max)
     return typeof page === 'object' ? this.#confirm(page) : page
   }
 
   /** Waits until the standbys have the page. Resolves to undefined if its last commit is no longer in the ledger. */
-  async #confirm({ changes, last }: PageRead): Promise<ChangesPage | undefined> {
+  async #confirm({ changes, last }: PageRead): Promise<ChangePage | undefined> {
     const { position } = last
     if (position > this.#confirmed) {
-      const locked = await this.#connections.verified((session) =>
-        session.change(CONFIRM, [position]),
+      const locked = await this.#connections.verified((client) =>
+        client.change(CONFIRM, [position]),
       )
       if (locked.length === 0) return undefined
       this.#confirmed = position

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { retry } from '../../../../time/retry.ts'
 import { cancelStatement } from './cancellation.ts'
 import type { Deadline } from './deadline.ts'
 import { isRetryable, mapError } from './postgres-errors.ts'
@@ -29,19 +31,28 @@ const FIND_CONFIGURATION = `SELECT ${CONFIGURATION}; COMMIT`
 /** Runs a statement on one connection, and resolves to its rows. */
 export type Run = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>
 
-type Statement = readonly [text: string, values?: readonly unknown[] | undefined]
-type Rows = readonly object[]
+/**
+ * The first row of a statement that always has one.
+ *
+ * @throws Error if there is none, which is a bug
+ */
+export function one<Row>([row]: readonly Row[]): Row {
+  return known(row)
+}
 
-export interface SessionOptions {
+type Statement = readonly [text: string, values?: readonly unknown[] | undefined]
+type Rows = pg.QueryResult['rows']
+
+export interface PooledClientOptions {
   readonly client: pg.PoolClient
-  /** When the call that uses the session must have ended. */
+  /** When the call that uses the client must have ended. */
   readonly deadline: Deadline
   /** Verifies changes and transactions. */
   readonly guarantee?: StandbyGuarantee | undefined
 }
 
 /** A connection while a call has it to itself. */
-export class Session {
+export class PooledClient {
   readonly #client: pg.PoolClient
   readonly #deadline: Deadline
   readonly #guarantee: StandbyGuarantee | undefined
@@ -49,7 +60,7 @@ export class Session {
   #isReplicated = true
   #isSound = true
 
-  constructor({ client, deadline, guarantee }: SessionOptions) {
+  constructor({ client, deadline, guarantee }: PooledClientOptions) {
     this.#client = client
     this.#deadline = deadline
     this.#guarantee = guarantee
@@ -62,14 +73,14 @@ export class Session {
    * @throws StoreUnavailable if the server cannot run it now; it may have taken effect
    */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
-    return this.#retryRolledBack(() => this.run<Row>(text, values))
+    return retryRolledBack(() => this.run<Row>(text, values))
   }
 
   /** Like `query`, but also verifies that the required standbys have the change. */
   change<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]> {
     const guarantee = this.#requirement()
     if (guarantee === undefined) return this.query(text, values)
-    return this.#retryRolledBack(async () => {
+    return retryRolledBack(async () => {
       const [before, rows, , after] = await this.#send(
         [BEGIN_VERIFIED],
         [text, values],
@@ -77,7 +88,7 @@ export class Session {
         [FIND_CONFIGURATION],
       )
       confirm(guarantee, before, after)
-      return rows as Row[]
+      return known(rows)
     })
   }
 
@@ -89,7 +100,7 @@ export class Session {
    */
   transaction<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     const guarantee = this.#requirement()
-    return this.#retryRolledBack(async () => {
+    return retryRolledBack(async () => {
       try {
         const [before] = await this.#send([guarantee ? BEGIN_VERIFIED : 'BEGIN'])
         const result = await work(this.run)
@@ -112,9 +123,9 @@ export class Session {
    * Runs one statement: in the open transaction or, if there is none, in one of its own. Unlike `query`, does not repeat
    * it.
    */
-  readonly run: Run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+  readonly run: Run = async (text, values) => {
     const [rows] = await this.#send([text, values])
-    return rows as Row[]
+    return known(rows)
   }
 
   /**
@@ -144,18 +155,6 @@ export class Session {
     return this.#guarantee
   }
 
-  async #retryRolledBack<Result>(
-    attempt: () => Promise<Result>,
-    attempts = ATTEMPTS_MAX,
-  ): Promise<Result> {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isRetryable(error) || attempts === 1) throw error
-    }
-    return this.#retryRolledBack(attempt, attempts - 1)
-  }
-
   /**
    * Sends statements together, and resolves to the rows of each. If one fails, the others are nevertheless run.
    *
@@ -172,10 +171,12 @@ export class Session {
     try {
       const results = await this.#deadline.limit(running)
       this.#running = undefined
-      const failed = results.find(({ status }) => status === 'rejected')
-      if (failed?.status === 'rejected') throw failed.reason
+      const rows = results.map((result) => {
+        if (result.status === 'rejected') throw result.reason
+        return rowsOf(result.value)
+      })
       if (!this.#isReplicated) throw new StoreUnavailable('failing', NOT_REPLICATED)
-      return results.map((result) => rowsOf((result as PromiseFulfilledResult<Result>).value))
+      return rows
     } catch (cause) {
       const error = mapError(cause)
       const isUnavailable = error instanceof StoreUnavailable && error.reason !== 'restricted'
@@ -189,14 +190,20 @@ export class Session {
   }
 }
 
-type Result = pg.QueryResult<object> | pg.QueryResult<object>[]
+function retryRolledBack<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  const delayAfter = (error: unknown) => (isRetryable(error) ? 0 : undefined)
+  return retry(attempt, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
+}
 
 /** A string with several statements has several results. */
-function rowsOf(result: Result): Rows {
+function rowsOf(result: pg.QueryResult | pg.QueryResult[]): Rows {
   return Array.isArray(result) ? result.flatMap(({ rows }) => rows) : result.rows
 }
 
-function confirm(guarantee: StandbyGuarantee, before?: Rows, after?: Rows): void {
-  const [[first], [last]] = [before, after] as [[Configuration], [Configuration]]
-  guarantee.confirm(last, first.configured_at)
+function confirm(
+  guarantee: StandbyGuarantee,
+  before: readonly Configuration[] = [],
+  after: readonly Configuration[] = [],
+): void {
+  guarantee.confirm(one(after), one(before).configured_at)
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { shareRuns } from '../../../src/stores/postgres/feed/shared-runs.ts'
+import { shareRuns } from '../../time/shared-result.ts'
 
 /** Work whose runs end when they are told to. */
 function controlled() {

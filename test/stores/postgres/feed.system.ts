@@ -1,13 +1,13 @@
-/** The log across turned-off and restored databases. */
+/** The feed across turned-off and restored databases. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import { ChangeLog } from '../../../src/stores/postgres/feed/change-log.ts'
-import { lockLog } from '../../../src/stores/postgres/feed/ledger.ts'
+import { lockFeed } from '../../../src/stores/postgres/feed/ledger.ts'
+import { PostgresFeed } from '../../../src/stores/postgres/feed/postgres-feed.ts'
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { encodeCursor } from '../../../src/stores/shared/cursor.ts'
-import { NEW_LOG } from '../../../src/stores/shared/engine.ts'
+import { NEW_FEED } from '../../../src/stores/shared/engine.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
@@ -67,7 +67,7 @@ function shortenLockWaits(t: Test) {
 /** What a process does while it appends to the ledger. */
 const LOCK_LEDGER = 'SELECT FROM plant_change_log FOR UPDATE'
 
-/** What `--keep-changes 0` did, when the log could be turned off. The ledger then had all commits. */
+/** What `--keep-changes 0` did, when the feed could be turned off. The ledger then had all commits. */
 const TURN_OFF = `
   BEGIN;
   SELECT FROM plant_change_log FOR UPDATE;
@@ -80,7 +80,7 @@ for (const [what, options] of [
   ['a service', { retention: KEEP }],
   ['a command', {}],
 ] as const) {
-  t.test(`${what} begins a new log if the log was off`, async (t) => {
+  t.test(`${what} begins a new feed if the feed was off`, async (t) => {
     const { open, query } = await setUp(t)
     const before = await open(options)
     const cursors = [await latest(before)]
@@ -92,7 +92,7 @@ for (const [what, options] of [
     const problems: string[] = []
     const onProblem = (problem: string) => problems.push(problem)
     const after = await open({ ...options, onProblem })
-    t.same(problems, [NEW_LOG])
+    t.same(problems, [NEW_FEED])
     for (const cursor of cursors) {
       t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
     }
@@ -104,11 +104,11 @@ for (const [what, options] of [
     t.strictSame((await changesAfter(after)).map(contentOf), expected)
     const again = await open({ ...options, onProblem })
     t.strictSame((await changesAfter(again, start)).map(contentOf), expected)
-    t.same(problems, [NEW_LOG], 'once')
+    t.same(problems, [NEW_FEED], 'once')
   })
 }
 
-t.test('a running service begins a new log if the log was turned off', async (t) => {
+t.test('a running service begins a new feed if the feed was turned off', async (t) => {
   const { open, query } = await setUp(t)
   const store = await open({ retention: KEEP })
   await store.create({ id: 1n, name: 'x' })
@@ -119,7 +119,7 @@ t.test('a running service begins a new log if the log was turned off', async (t)
   t.strictSame((await changesAfter(store)).map(contentOf), [['created', 2n, { name: 'x' }]])
 })
 
-t.test('a database whose tables were created without the log gets one', async (t) => {
+t.test('a database whose tables were created without the feed gets one', async (t) => {
   const { open, query } = await setUp(t)
   const before = await open()
   await before.create({ id: 1n, name: 'x' })
@@ -168,14 +168,14 @@ t.test('a read from the beginning starts again if its start is deleted meanwhile
     }
     return rows as never
   }
-  const page = await new ChangeLog(connections).readChanges({ limit: 10 })
+  const page = await new PostgresFeed(connections).readChanges({ limit: 10 })
   t.match(page, { changes: [] })
   t.equal(finds, 2)
 })
 
 t.test('the cursor of another engine is expired', async (t) => {
   const store = await (await setUp(t)).open()
-  const after = encodeCursor({ log: new Uint8Array(8), position: 1n, at: 1 })
+  const after = encodeCursor({ feedId: new Uint8Array(8), position: 1n, at: 1 })
   t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
 })
 
@@ -191,7 +191,7 @@ t.test('a large import brings the ledger up to date', async (t) => {
   t.equal((await changesAfter(store)).length, plants.length)
   await query('DROP TABLE plant_change_log')
   await store.importPlants(plants, 'stop')
-  t.equal((await store.importPlants(plants, 'stop')).length, plants.length, 'without a log')
+  t.equal((await store.importPlants(plants, 'stop')).length, plants.length, 'without a feed')
 })
 
 t.test('a read waits for the process that appends to the ledger', async (t) => {
@@ -229,7 +229,7 @@ t.test(
   },
 )
 
-t.test('a new log waits for transactions that change plants', async (t) => {
+t.test('a new feed waits for transactions that change plants', async (t) => {
   const { open, begin, query, waitedMs } = await setUp(t)
   const store = await open()
   await store.create({ id: 1n, name: 'x' })
@@ -237,7 +237,7 @@ t.test('a new log waits for transactions that change plants', async (t) => {
   const other = await begin("UPDATE plants SET name = 'y'")
   const { undo } = shortenLockWaits(t)
   await t.rejects(open(), {
-    message: /: the change log cannot begin while another transaction is changing plants$/,
+    message: /: the change feed cannot begin while another transaction is changing plants$/,
   })
   undo()
   const opening = open()
@@ -249,7 +249,7 @@ t.test('a new log waits for transactions that change plants', async (t) => {
   t.strictSame(await changesAfter(await opening), [])
 })
 
-t.test('an error while a new log begins is reported', async (t) => {
+t.test('an error while a new feed begins is reported', async (t) => {
   const { open, query } = await setUp(t)
   await open()
   await query(TURN_OFF)
@@ -264,7 +264,7 @@ t.test('a process that is lost while it holds the ledger releases it', async (t)
   const timeout = 'idle_in_transaction_session_timeout'
   const shown = await connections.unverifiedTransaction(async (run) => {
     await open()
-    await lockLog(run, 1000)
+    await lockFeed(run, 1000)
     return run(`SHOW ${timeout}`)
   })
   t.same(shown, [{ [timeout]: '10s' }])
@@ -275,7 +275,7 @@ t.test('a process that is lost while it holds the ledger releases it', async (t)
   )
 })
 
-t.test('replicas begin a new log without a deadlock', async (t) => {
+t.test('replicas begin a new feed without a deadlock', async (t) => {
   const { open, name, query } = await setUp(t)
   const writer = await open()
   let isWriting = true

@@ -1,37 +1,37 @@
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'
-import type { Run } from '../connection/session.ts'
-import { BEGIN_LOG, ENABLE_TRIGGERS } from './change-tables.ts'
-import { appendCommits, type LockedLog, lockLog } from './ledger.ts'
+import { BEGIN_FEED, ENABLE_TRIGGERS } from './change-tables.ts'
+import { appendCommits, type LockedFeed, lockFeed } from './ledger.ts'
 
 type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
-const BEGIN = 'the change log cannot begin'
+const BEGIN = 'the change feed cannot begin'
 
 /**
- * Begins a new log if the log is obsolete. Cursors of the old log expire. Resolves to whether this process has begun the
- * new log.
+ * Begins a new feed if the feed is obsolete. Cursors of the old feed expire. Resolves to whether this process has begun
+ * the new feed.
  */
-export function replaceObsoleteLog(connections: Transactions): Promise<boolean> {
+export function replaceObsoleteFeed(connections: Transactions): Promise<boolean> {
   return connections.unverifiedTransaction(async (run) => {
-    const log = await lockLog(run, connections.lockWaitMs)
-    if (!log.isObsolete) return false
+    const feed = await lockFeed(run, connections.lockWaitMs)
+    if (!feed.isObsolete) return false
     await changeTriggers(run, ENABLE_TRIGGERS, BEGIN)
-    await beginLog(run, log)
+    await beginFeed(run, feed)
     return true
   })
 }
 
 /**
- * Begins a new log. The caller has locked the old one, and no other transaction is changing plants. The changes in the
+ * Begins a new feed. The caller has locked the old one, and no other transaction is changing plants. The changes in the
  * old one can then be deleted.
  */
-export async function beginLog(run: Run, log: LockedLog): Promise<void> {
+export async function beginFeed(run: Run, feed: LockedFeed): Promise<void> {
   // If it is from another server, transactions of this one can have the same ids.
-  if (log.isObsolete) await run('TRUNCATE plant_changes, plant_commits')
-  else await appendCommits(run, log)
-  await run(BEGIN_LOG)
+  if (feed.isObsolete) await run('TRUNCATE plant_changes, plant_commits')
+  else await appendCommits(run, feed)
+  await run(BEGIN_FEED)
 }
 
 /**
