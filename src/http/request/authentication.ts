@@ -8,8 +8,7 @@ import { IssuerUnavailable } from '../../../service/token-issuer.ts'
 import type { Config } from '../../config/config.ts'
 import { codeOf } from '../../system/errors.ts'
 import { ApiError, issuerUnavailable } from '../responses/api-error.ts'
-import { RejectionLog } from '../responses/rejection-log.ts'
-import { getPath } from '../responses/request-log.ts'
+import { createRejectionLog, getPath, type LogRejection } from '../responses/request-log.ts'
 import { failureLimit, type RateLimit, tokenLimit } from './rate-limit.ts'
 
 declare module 'fastify' {
@@ -78,7 +77,7 @@ class BearerAuthentication {
   readonly #issuerScopes: Readonly<Record<Scope, string>>
   readonly #failures: RateLimit | undefined
   readonly #requests: RateLimit | undefined
-  readonly #rejectionLog: RejectionLog
+  readonly #logRejection: LogRejection
 
   constructor(
     app: FastifyInstance,
@@ -91,7 +90,7 @@ class BearerAuthentication {
     this.#issuerScopes = { read: oidcReadScope, write: oidcWriteScope }
     this.#failures = failureLimit(app, authFailureLimit)
     this.#requests = tokenLimit(app, rateLimit)
-    this.#rejectionLog = new RejectionLog(app, 'rejected more access tokens')
+    this.#logRejection = createRejectionLog(app, 'rejected more access tokens')
   }
 
   /** Verifies a token, counts the request, and requires the scopes. Throws, or rejects with, an ApiError. */
@@ -117,7 +116,7 @@ class BearerAuthentication {
     if (!(result instanceof ApiError)) return result
     const { method, ip } = request
     const details = { address: ip, method, path: getPath(request) }
-    this.#rejectionLog.write(request, 'rejected an access token', details)
+    this.#logRejection(request, 'rejected an access token', details)
     throw limited ?? (await this.#failures?.count(request)) ?? result
   }
 

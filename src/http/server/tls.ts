@@ -4,6 +4,8 @@ import type { ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import type { SecureContextOptions, Server } from 'node:tls'
 import type { FastifyBaseLogger, FastifyHttpOptions, FastifyInstance } from 'fastify'
+import { LimitedLog } from '../../log/limited-log.ts'
+import { messageOf } from '../../system/errors.ts'
 import { type Certificate, fileVersions, readCertificate } from './certificate.ts'
 
 type Options = FastifyHttpOptions<HttpServer>
@@ -81,7 +83,8 @@ function watchFiles(
 ): NodeJS.Timeout {
   let current = versions
   let latest = versions
-  let problem: string | undefined
+  // The same reason is not logged again until there is another one, or the certificate has been reloaded.
+  const problems = new LimitedLog({ periodMs: Number.POSITIVE_INFINITY, keysMax: 1 })
   const look = async () => {
     const before = latest
     latest = await fileVersions(files)
@@ -91,12 +94,11 @@ function watchFiles(
       const certificate = await readCertificate(files, ticketSecret)
       onChange(certificate)
       current = certificate.versions
-      problem = undefined
+      problems.forgetAll()
     } catch (error) {
-      const reason = (error as Error).message
+      const reason = messageOf(error)
       const message = 'TLS certificate not reloaded; the previous one stays in use'
-      if (reason !== problem) log.warn({ reason }, message)
-      problem = reason
+      problems.write(reason, () => log.warn({ reason }, message))
     }
   }
   let isLooking = false
