@@ -8,6 +8,7 @@ import { LongReads } from '../../service/long-reads.ts'
 import type { RequestStore } from '../../service/plant-store.ts'
 import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
+import type { Clock } from '../../time/clock.ts'
 import type { Config } from '../config/config.ts'
 import { serveDocs } from './docs/docs.ts'
 import { reportHealth } from './health.ts'
@@ -27,7 +28,6 @@ import {
   validationError,
 } from './request/parameters.ts'
 import { enforceRestriction } from './request/restriction-gate.ts'
-import type { Now } from './responses/byte-budget.ts'
 import { handleErrors } from './responses/error-handler.ts'
 import { logRequests } from './responses/request-log.ts'
 import { limitResponses, setCommonHeaders } from './responses/response.ts'
@@ -43,8 +43,8 @@ export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods'
   readonly checkReady: () => Promise<void>
   /** How many threads share the limits of the process, which are divided by their number. */
   readonly threads: number
-  /** Clock of the limits on memory. */
-  readonly now?: Now
+  /** For the limits on memory. */
+  readonly clock?: Pick<Clock, 'monotonic'>
 }
 
 /**
@@ -55,7 +55,7 @@ export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods'
  * @throws ContractError if the contract and the handlers do not match
  */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, contract, store, tokens, certificate, threads, now } = options
+  const { config, contract, store, tokens, certificate, threads, clock } = options
   const { bodyLimit, corsOrigin, docs } = config
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
@@ -63,7 +63,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = createServer({ ...options, bodyMethods: bodyMethods(contract), cors })
   const routes = new RouteTable(app)
   logRequests(app, config.logRequests)
-  limitResponses(app, threads, now)
+  limitResponses(app, threads, clock)
   const hasIssuer = config.oidcIssuer !== undefined
   const resource = hasIssuer ? new ProtectedResource(app, config, certificate) : undefined
   await authenticateBearers(app, tokens, config, resource)
@@ -86,7 +86,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   // Without a token
   reportHealth(app, options.checkReady)
   resource?.serve(app)
-  const files = new StaticFiles(threads, now)
+  const files = new StaticFiles(threads, clock)
   serveRoot(app, files, config)
   if (docs) await serveDocs(app, contract, files)
 
@@ -100,7 +100,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     scope.addHook('onRoute', checkBodyHead(bodyLimit))
     // The body, as JSON with exact numbers: 400, 413, 503.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, clock }))
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.

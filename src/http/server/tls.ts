@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
-import type { SecureContextOptions, Server } from 'node:tls'
+import { type SecureContextOptions, Server } from 'node:tls'
 import type { FastifyBaseLogger, FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { LimitedLog } from '../../log/limited-log.ts'
 import { messageOf } from '../../system/errors.ts'
@@ -53,7 +53,8 @@ export function serveTls(
   certificate: Certificate,
   logsReload: boolean,
 ): void {
-  const server = app.server as HttpServer & Server
+  const { server } = app
+  if (!(server instanceof Server)) throw new Error('the server does not use TLS')
   const log = logsReload ? app.log : app.log.child({}, { level: 'silent' })
   // Node's own listener would send a plain-text HTTP error.
   server.removeAllListeners('tlsClientError')
