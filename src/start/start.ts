@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { loadContract } from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
@@ -100,9 +99,8 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     const adminUrl = adminAddress && localUrl(adminAddress)
     logListening(log, listening, certificate)
     if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
-    const [address] = listening.addresses as [AddressInfo]
     return {
-      url: localUrl(address, certificate),
+      url: localUrl(listening.addresses[0], certificate),
       adminUrl,
       access,
       certificate,
@@ -143,7 +141,7 @@ async function prepareServer(
 
 async function prepareAdminPort(
   { adminPort: address, database }: Config,
-  { server, threads, store, log, webhooks }: AdminSources,
+  { server, threads, store, log, webhooks }: AdminParts,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
   const { prepareAdmin } = await import('../admin/admin.ts')
@@ -184,7 +182,7 @@ function logListening(
   if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
 }
 
-interface AdminSources {
+interface AdminParts {
   readonly server: HttpServer
   readonly store: Store
   readonly threads: number

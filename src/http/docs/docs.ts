@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
 import { getPath } from '../responses/request-log.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
-import { plantStorePage, prepareRequest } from './docs-page.ts'
+import { prepareRequest, swaggerPlugin } from './docs-page.ts'
 
 /** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
@@ -91,7 +91,7 @@ export async function serveDocs(
       // Swagger UI's logo has no alternative text. The stylesheet and the plugin replace it.
       logo: null as never,
       uiConfig: {
-        plugins: [plantStorePage],
+        plugins: [swaggerPlugin],
         syntaxHighlight: { theme: 'obsidian' },
         defaultModelsExpandDepth: 0,
         persistAuthorization: true,
