@@ -187,6 +187,7 @@ export function bodyReader({ bodyLimit, threads, clock }: BodyReaderOptions) {
     const parse = () => {
       let value: unknown
       try {
+        // Like JSON.parse, but integers keep their exact value.
         value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length))
       } catch (error) {
         if (!(error instanceof Error)) throw error

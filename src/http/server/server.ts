@@ -92,7 +92,8 @@ export function createServer({
   const isSecure = certificate !== undefined || trustProxy !== undefined
   const [serve] = server.listeners('request') as [RequestListener]
   const { admit, connections } = oneRequestPerConnection(timeouts, counts)
-  // A single listener, because Node copies a list of several for each request.
+  // A single listener, because Node copies a list of several for each request. rejectTinyChunks and rejectHead end only
+  // requests that Node accepts but Fastify must not see (client-errors.ts).
   server.off('request', serve).on('request', (request, response) => {
     rejectTinyChunks(request, reject)
     rewriteUrlTarget(request, isSecure)
