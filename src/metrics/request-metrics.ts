@@ -63,7 +63,7 @@ export class RequestMetrics {
   readonly #routes: string[] = ['']
   readonly #durations = new RequestDurations(this.registry)
   /** By route, method and status. Added when they are first used. */
-  readonly #rows: (Durations | undefined)[] = []
+  readonly #series: (Durations | undefined)[] = []
   readonly #malformed = new Map<ErrorCode, Counter.Internal>()
   readonly #errors = new Map<ErrorCode, Counter.Internal>()
 
@@ -212,9 +212,9 @@ export class RequestMetrics {
 
   #find(route: number, method: string, status: number): Durations {
     const methodIndex = methodIndexes.get(method) ?? OTHER_METHOD
-    const row =
+    const index =
       (route * METHODS.length + methodIndex) * STATUSES.length + known(statusIndexes.get(status))
-    const existing = this.#rows[row]
+    const existing = this.#series[index]
     if (existing !== undefined) return existing
     const durations = this.#durations.add({
       http_request_method: known(METHODS[methodIndex]),
@@ -222,7 +222,7 @@ export class RequestMetrics {
       http_route: known(this.#routes[route]),
       http_response_status_code: String(status || ''),
     })
-    this.#rows[row] = durations
+    this.#series[index] = durations
     return durations
   }
 }
