@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Grant, type Scope, scopes } from '../contract/scopes.ts'
+import { type Clock, systemClock } from '../time/clock.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
@@ -15,8 +16,7 @@ export interface TokenOptions {
   readonly fixedToken?: { readonly name: string; readonly token: string } | undefined
   /** Issues tokens in addition to those in the store. */
   readonly issuer?: TokenIssuer | undefined
-  /** Returns the current time, in milliseconds since 1970. */
-  readonly now?: () => number
+  readonly clock?: Pick<Clock, 'now'>
 }
 
 /** Last uses are recorded to the minute only, which keeps writes rare. */
@@ -50,7 +50,7 @@ export class AccessTokens {
   readonly #store: TokenStore
   readonly #fixed: { readonly digest: Uint8Array; readonly grant: Grant } | undefined
   readonly #issuer: TokenIssuer | undefined
-  readonly #now: () => number
+  readonly #clock: Pick<Clock, 'now'>
   /**
    * When the use of each valid token was last noted, in milliseconds since 1970; 0 for never. The token noted the
    * longest ago is first.
@@ -59,14 +59,14 @@ export class AccessTokens {
   /** By token. Cleared each turn of the event loop, so that a revocation takes effect at once. */
   #verifications = new Map<string, Verification>()
 
-  constructor(store: TokenStore, { fixedToken, issuer, now = Date.now }: TokenOptions = {}) {
+  constructor(store: TokenStore, { fixedToken, issuer, clock = systemClock }: TokenOptions = {}) {
     this.#store = store
     this.#fixed = fixedToken && {
       digest: hashToken(fixedToken.token),
       grant: { name: fixedToken.name, scopes },
     }
     this.#issuer = issuer
-    this.#now = now
+    this.#clock = clock
   }
 
   /**
@@ -124,7 +124,7 @@ export class AccessTokens {
       return grant
     }
     const stored = await this.#findStored(digest)
-    if (stored !== undefined) this.#noteUse(stored, key, this.#now())
+    if (stored !== undefined) this.#noteUse(stored, key, this.#clock.now())
     return stored
   }
 
@@ -133,7 +133,7 @@ export class AccessTokens {
     const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
     if (stored === undefined || !timingSafeEqual(stored.digest, digest)) return undefined
     const { expiresAt } = stored
-    return expiresAt !== undefined && expiresAt.getTime() <= this.#now() ? undefined : stored
+    return expiresAt !== undefined && expiresAt.getTime() <= this.#clock.now() ? undefined : stored
   }
 
   #noteUse({ name, lastUsedAt }: StoredToken, key: bigint, now: number): void {
@@ -213,7 +213,7 @@ export class AccessTokens {
 
   #createToken({ name, scopes, lifetimeMs }: TokenRequest): { token: string; stored: StoredToken } {
     const token = newToken()
-    const now = this.#now()
+    const now = this.#clock.now()
     const stored = { name, scopes, digest: hashToken(token), createdAt: new Date(now) }
     if (lifetimeMs === undefined) return { token, stored }
     const expiresAt = new Date(Math.min(now + lifetimeMs, LATEST_MS))

@@ -60,6 +60,7 @@ export interface ChangeFeed {
  * @throws StoreUnavailable
  */
 export async function readLatestCursor(feed: ChangeFeed): Promise<string> {
-  const { next } = (await feed.readChanges({ after: 'latest', limit: 1 })) as ChangePage
-  return next
+  const page = await feed.readChanges({ after: 'latest', limit: 1 })
+  if (typeof page === 'string') throw new Error(`there is no latest cursor: ${page}`)
+  return page.next
 }

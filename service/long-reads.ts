@@ -15,7 +15,7 @@ interface LongRead {
   readonly round: number
 }
 
-interface WaitingRead extends LongRead {
+interface QueuedRead extends LongRead {
   readonly start: () => void
   readonly refuse: (reason: string) => void
 }
@@ -26,7 +26,7 @@ interface WaitingRead extends LongRead {
  */
 export class LongReads {
   /** In the order in which they start. */
-  readonly #waiting: WaitingRead[] = []
+  readonly #waiting: QueuedRead[] = []
   #running: LongRead | undefined
 
   /**
@@ -57,7 +57,7 @@ export class LongReads {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     // After the last read of its owner, or with the next ones of others.
     const last = this.#waiting.findLast((read) => read.owner === owner) ?? running
-    const read: WaitingRead = {
+    const read: QueuedRead = {
       owner,
       round: last.round + 1,
       start: resolve,
@@ -68,8 +68,8 @@ export class LongReads {
     if (this.#waiting.length > WAITING_MAX)
       this.#waiting.pop()?.refuse('too many long reads are waiting')
     const abandon = () => {
-      const position = this.#waiting.indexOf(read)
-      if (position !== -1) this.#waiting.splice(position, 1)
+      const index = this.#waiting.indexOf(read)
+      if (index !== -1) this.#waiting.splice(index, 1)
       read.refuse('the client has disconnected')
     }
     if (signal.aborted) abandon()

@@ -18,8 +18,8 @@ const WOKEN_MAX = 50
 /** How many pages to remember for readers that ask for the same one. */
 const PAGES_MAX = 16
 
-/** A read that waits for changes. */
-interface WaitingRead {
+/** A reader that waits for changes. */
+interface Waiter {
   /** Whether there may have been changes since it last read. */
   isWoken: boolean
   isOver: boolean
@@ -29,11 +29,11 @@ interface WaitingRead {
 
 /**
  * Lets any number of readers of one thread wait for changes at the cost of one: there is one wait for commits, and
- * readers at the same position share a read of the store.
+ * readers at the same cursor share a read of the store.
  */
 export class SharedFeed {
   readonly #feed: ChangeFeed
-  readonly #readers = new Set<WaitingRead>()
+  readonly #waiters = new Set<Waiter>()
   /** Read since the last wake-up, by request. */
   readonly #pages = new Map<string, Promise<Result>>()
   #isRunning = false
@@ -56,30 +56,30 @@ export class SharedFeed {
     signal?: AbortSignal,
     read: ReadChanges = (request) => this.#feed.readChanges(request),
   ): Promise<Result> {
-    const reader: WaitingRead = { isWoken: false, isOver: signal?.aborted ?? false, wake: () => {} }
+    const waiter: Waiter = { isWoken: false, isOver: signal?.aborted ?? false, wake: () => {} }
     const end = () => {
-      reader.isOver = true
-      reader.wake()
+      waiter.isOver = true
+      waiter.wake()
     }
     const timer = setTimeout(end, waitMs)
     signal?.addEventListener('abort', end)
-    this.#readers.add(reader)
+    this.#waiters.add(waiter)
     this.#start()
     try {
-      let position = after
+      let cursor = after
       for (;;) {
         // Before the read, so that it misses nothing.
-        reader.isWoken = false
-        const page = await this.#readPage({ after: position, limit }, read)
+        waiter.isWoken = false
+        const page = await this.#readPage({ after: cursor, limit }, read)
         if (typeof page === 'string' || page.changes.length > 0) return page
-        position = page.next
-        if (!reader.isWoken && !reader.isOver) await sleep(reader)
-        if (reader.isOver) return page
+        cursor = page.next
+        if (!waiter.isWoken && !waiter.isOver) await sleep(waiter)
+        if (waiter.isOver) return page
       }
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', end)
-      this.#readers.delete(reader)
+      this.#waiters.delete(waiter)
     }
   }
 
@@ -104,13 +104,13 @@ export class SharedFeed {
 
   async #run(): Promise<void> {
     let commit = this.#nextCommit()
-    while (this.#readers.size > 0) {
+    while (this.#waiters.size > 0) {
       await commit
       // Before the readers read, so that they miss nothing.
       commit = this.#nextCommit()
       this.#pages.clear()
       await this.#wakeAll()
-      const pause = this.#readers.size * PAUSE_MS_PER_READER
+      const pause = this.#waiters.size * PAUSE_MS_PER_READER
       await delay(Math.min(Math.max(pause, PAUSE_MS_MIN), PAUSE_MS_MAX))
     }
     // The next readers may come much later.
@@ -121,10 +121,10 @@ export class SharedFeed {
   /** Wakes readers in groups, one per turn of the event loop, so that responses and other requests are not delayed. */
   async #wakeAll(): Promise<void> {
     let count = 0
-    for (const reader of [...this.#readers]) {
+    for (const waiter of [...this.#waiters]) {
       if (count++ % WOKEN_MAX === 0) await setImmediate()
-      reader.isWoken = true
-      reader.wake()
+      waiter.isWoken = true
+      waiter.wake()
     }
   }
 
@@ -134,8 +134,8 @@ export class SharedFeed {
   }
 }
 
-function sleep(reader: WaitingRead): Promise<void> {
+function sleep(waiter: Waiter): Promise<void> {
   return new Promise((resolve) => {
-    reader.wake = resolve
+    waiter.wake = resolve
   })
 }

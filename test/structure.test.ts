@@ -50,7 +50,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/log',
     'src/metrics/request-metrics.ts',
   ],
-  'src/webhooks': ['service', 'contract', 'time'],
+  'src/webhooks': ['service', 'contract', 'time', 'src/log/limited-log.ts'],
   'src/mirror': ['service', 'contract', 'time', 'client', 'src/config'],
   'src/metrics': ['contract', 'time', 'src/stores', 'src/webhooks'],
   'src/admin': [

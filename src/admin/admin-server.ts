@@ -1,6 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { isIP } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import { known } from '../../contract/known.ts'
 import type { ListenAddress } from '../config/setting-values.ts'
 import { countRepetitions, headersError } from '../http/request/request-head.ts'
 import { ApiError } from '../http/responses/api-error.ts'
@@ -23,17 +24,17 @@ const LIFETIME_MS = 10_000
 const METHODS = ['GET', 'HEAD']
 
 /** A successful response. */
-export interface AdminPage {
+export interface AdminResponse {
   readonly type: string
   readonly content: string
 }
 
-/** A function for each path, which reads the page. If it rejects, the response is 503 or 500. */
-export type AdminPages = { readonly [path: string]: () => Promise<AdminPage> }
+/** For each path, a function that resolves to the response. If it rejects, the response is 503 or 500. */
+export type AdminPaths = { readonly [path: string]: () => Promise<AdminResponse> }
 
 export interface AdminServerOptions {
   readonly address: ListenAddress
-  readonly pages: AdminPages
+  readonly paths: AdminPaths
   readonly log: FastifyBaseLogger
   readonly headTimeoutMs?: number
   readonly lifetimeMs?: number
@@ -47,12 +48,12 @@ export interface AdminServer {
 }
 
 /**
- * Serves a few pages to operators, without tokens, on a separate port. Each connection serves one request without a
+ * Serves a few paths to operators, without tokens, on a separate port. Each connection serves one request without a
  * body and has a limited lifetime, so that no client can hold much for long.
  */
 export function createAdminServer({
   address,
-  pages,
+  paths,
   log,
   headTimeoutMs = HEAD_TIMEOUT_MS,
   lifetimeMs = LIFETIME_MS,
@@ -72,9 +73,9 @@ export function createAdminServer({
   handleErrors(app)
   app.addHook('onRequest', setCommonHeaders)
   app.addHook('onRequest', (request, _reply, next) =>
-    next(requestError(request, pages, isLoopback(address.host))),
+    next(requestError(request, paths, isLoopback(address.host))),
   )
-  for (const [path, read] of Object.entries(pages)) {
+  for (const [path, read] of Object.entries(paths)) {
     app.route({
       method: METHODS,
       url: path,
@@ -93,7 +94,7 @@ export function createAdminServer({
       await app.ready()
       const { host, port } = address
       const { addresses } = await listenOn([app.server], { hosts: [host], port })
-      return addresses[0] as AddressInfo
+      return addresses[0]
     },
     close: () => app.close(),
   }
@@ -115,7 +116,7 @@ function replaceOldestConnection(app: FastifyInstance, lifetimeMs: number): Read
   }
   app.server.on('connection', (connection: Socket) => {
     if (open.size === ADMIN_CONNECTIONS_MAX) {
-      const [replaced] = [...waiting, ...open] as [Socket]
+      const replaced = known([...waiting, ...open][0])
       replaced.destroy()
       forget(replaced)
     }
@@ -140,7 +141,7 @@ function replaceOldestConnection(app: FastifyInstance, lifetimeMs: number): Read
 /** Why a request cannot be served; undefined if it can. */
 function requestError(
   request: FastifyRequest,
-  pages: AdminPages,
+  paths: AdminPaths,
   isLocal: boolean,
 ): ApiError | undefined {
   const { raw, method, headers } = request
@@ -153,7 +154,7 @@ function requestError(
     )
   }
   const path = getPath(request)
-  if (!Object.hasOwn(pages, path)) return new ApiError('unknown-path', `unknown path ${path}`)
+  if (!Object.hasOwn(paths, path)) return new ApiError('unknown-path', `unknown path ${path}`)
   if (!METHODS.includes(method)) {
     const allow = METHODS.join(', ')
     return new ApiError('method-not-allowed', `${path} supports ${allow}`, { allow })
@@ -165,7 +166,7 @@ function requestError(
 
 /**
  * Whether the host of a request can only be this machine. On a loopback address, only programs of this machine should
- * read the pages. Without this check, a web page could too, by giving its own host name an address of this machine (DNS
+ * read them. Without this check, a web page could too, by giving its own host name an address of this machine (DNS
  * rebinding).
  */
 function isLocalHost(authority = ''): boolean {

@@ -8,13 +8,13 @@ import type { ListenAddress } from '../config/setting-values.ts'
 import { LIVE, READY } from '../http/health.ts'
 import { serviceBusy } from '../http/responses/api-error.ts'
 import { toAuthority } from '../http/server/listener.ts'
-import { type MetricSources, metricsPage } from '../metrics/metrics.ts'
-import { type AdminPage, createAdminServer } from './admin-server.ts'
+import { type MetricsOptions, serveMetrics } from '../metrics/metrics.ts'
+import { type AdminResponse, createAdminServer } from './admin-server.ts'
 
 /** How long a scrape waits to find out whether the service is ready. */
 const READY_TIMEOUT_MS = 1000
 
-export interface AdminOptions extends Omit<MetricSources, 'isReady'> {
+export interface AdminOptions extends Omit<MetricsOptions, 'isReady'> {
   readonly address: ListenAddress
   readonly log: FastifyBaseLogger
   /** Resolves if the service can serve requests. */
@@ -36,7 +36,7 @@ export interface Admin {
 }
 
 /** Prepares the metrics and health checks for operators. */
-export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOptions): Admin {
+export function prepareAdmin({ address, log, checkReady, ...options }: AdminOptions): Admin {
   let isAccepting = false
   const check = shareResult(async () => {
     if (!isAccepting) throw serviceBusy()
@@ -49,23 +49,23 @@ export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOpti
     )
     return within(ready, READY_TIMEOUT_MS, false)
   }
-  const metrics = metricsPage({ ...sources, isReady })
-  const pages = {
+  const metrics = serveMetrics({ ...options, isReady })
+  const paths = {
     '/metrics': metrics.read,
-    [LIVE.path]: async () => toPage(LIVE.json),
+    [LIVE.path]: async () => toResponse(LIVE.json),
     [READY.path]: async () => {
       await check()
-      return toPage(READY.json)
+      return toResponse(READY.json)
     },
   }
-  const server = createAdminServer({ address, pages, log })
+  const server = createAdminServer({ address, paths, log })
   return {
     listen: async () => {
       try {
         return await server.listen()
       } catch (error) {
         const authority = toAuthority({ address: address.host, port: address.port })
-        const reason = getSystemErrorMessage(Number((error as NodeJS.ErrnoException).errno))
+        const reason = getSystemErrorMessage(Number(Object(error).errno))
         throw new ConfigError(`cannot listen at --admin-port ${authority}: ${reason}`, {
           cause: error,
         })
@@ -81,6 +81,6 @@ export function prepareAdmin({ address, log, checkReady, ...sources }: AdminOpti
   }
 }
 
-function toPage(content: string): AdminPage {
+function toResponse(content: string): AdminResponse {
   return { type: 'application/json', content }
 }

@@ -54,8 +54,8 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
   const main: MainMethods = { findStuckThread, readKeys: options.readKeys }
   try {
     const ticketSecret = newTicketSecret()
-    for (const index of options.links.keys()) {
-      threads.push(startThread(options, index, ticketSecret, main))
+    for (const [index, link] of options.links.entries()) {
+      threads.push(startThread(options, link, index + 1, ticketSecret, main))
     }
     await Promise.all(threads.map(({ remote }) => remote.call('build')))
   } catch (error) {
@@ -84,14 +84,13 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
 
 function startThread(
   { config: { seed: _, ...config }, contract, links }: HttpThreadsOptions,
-  index: number,
+  link: StoreLink,
+  number: number,
   ticketSecret: Uint8Array,
   methods: MainMethods,
 ): HttpThread {
-  const link = links[index] as StoreLink
   const control = new MessageChannel()
   const main = new MessageChannel()
-  const number = index + 1
   const name = `plant-http-${number}`
   const data = {
     number,
@@ -99,7 +98,7 @@ function startThread(
     config,
     contract,
     isTerminal: process.stderr.isTTY,
-    logsForAll: index === 0,
+    logsForAll: number === 1,
     ticketSecret,
     store: link.data,
     control: control.port2,

@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { type Endpoint, type Listening, listenOn } from '../http/server/listener.ts'
 import { acquireStartLock } from './start-lock.ts'
 
@@ -32,11 +32,10 @@ export async function listenOnAll(
 ): Promise<Listening> {
   const { addresses, unavailable, release } = await reservePort(hosts, port)
   try {
-    const [first] = addresses as [AddressInfo]
     const endpoint = {
       ...options,
       hosts: addresses.map(({ address }) => address),
-      port: first.port,
+      port: addresses[0].port,
       reusePort: await canSharePort(),
     }
     const listening = await Promise.all(listeners.map((listen) => listen(endpoint)))

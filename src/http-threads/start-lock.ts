@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { codeOf } from '../system/errors.ts'
 
 /** Starting takes a second or two. Anyone on this machine can hold the lock, so it must not prevent a start. */
 const WAIT_MAX_MS = 10_000
@@ -23,7 +24,7 @@ export async function acquireStartLock(port: number, waitMax = WAIT_MAX_MS): Pro
       return await listenOn(address)
     } catch (error) {
       // For example, the service may not be permitted to create such sockets.
-      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') break
+      if (codeOf(error) !== 'EADDRINUSE') break
     }
     await waitForRelease(address, signal)
     await setTimeout(PAUSE_MS)

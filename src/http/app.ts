@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type ContractDocument, forSerializer } from '../../contract/contract.ts'
 import type { Client } from '../../contract/operation-types.ts'
@@ -8,8 +8,8 @@ import { LongReads } from '../../service/long-reads.ts'
 import type { RequestStore } from '../../service/plant-store.ts'
 import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
+import type { Clock } from '../../time/clock.ts'
 import type { Config } from '../config/config.ts'
-import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { serveDocs } from './docs/docs.ts'
 import { reportHealth } from './health.ts'
 import { followChanges } from './operations/follow-changes.ts'
@@ -28,38 +28,23 @@ import {
   validationError,
 } from './request/parameters.ts'
 import { enforceRestriction } from './request/restriction-gate.ts'
-import type { Now } from './responses/byte-budget.ts'
 import { handleErrors } from './responses/error-handler.ts'
 import { logRequests } from './responses/request-log.ts'
 import { limitResponses, setCommonHeaders } from './responses/response.ts'
 import { StaticFiles } from './responses/static-file.ts'
-import type { Certificate } from './server/certificate.ts'
-import { createServer } from './server/server.ts'
+import { createServer, type ServerOptions } from './server/server.ts'
 
-export interface AppOptions {
+export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods' | 'cors'> {
   readonly config: Config
   readonly contract: ContractDocument
   readonly store: RequestStore & RestrictionReader
   readonly tokens: AccessTokens
-  /** Without it, nothing is logged. */
-  readonly log?: FastifyBaseLogger | undefined
-  /**
-   * Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. By default,
-   * this one does.
-   */
-  readonly logsForAll?: boolean | undefined
-  /** The configured certificate. Without it, the service speaks plain HTTP. */
-  readonly certificate?: Certificate | undefined
-  /** Without it, requests are not measured. */
-  readonly requestMetrics?: RequestMetrics | undefined
   /** Resolves if the service can serve requests. */
   readonly checkReady: () => Promise<void>
   /** How many threads share the limits of the process, which are divided by their number. */
   readonly threads: number
-  /** Clock of the limits on memory. */
-  readonly now?: Now
-  /** See ServerParts. */
-  readonly responseTimeoutMs?: number | undefined
+  /** For the limits on memory. */
+  readonly clock?: Pick<Clock, 'monotonic'>
 }
 
 /**
@@ -69,37 +54,16 @@ export interface AppOptions {
  *
  * @throws ContractError if the contract and the handlers do not match
  */
-export async function buildApp({
-  config,
-  contract,
-  store,
-  tokens,
-  log,
-  logsForAll,
-  certificate,
-  requestMetrics,
-  checkReady,
-  threads,
-  now,
-  responseTimeoutMs,
-}: AppOptions): Promise<FastifyInstance> {
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { config, contract, store, tokens, certificate, threads, clock } = options
   const { bodyLimit, corsOrigin, docs } = config
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
   // The socket: 400, 408, 431 and 505, for malformed, slow and oversized requests.
-  const app = createServer({
-    config,
-    bodyMethods: bodyMethods(contract),
-    log,
-    logsForAll,
-    certificate,
-    cors,
-    requestMetrics,
-    responseTimeoutMs,
-  })
+  const app = createServer({ ...options, bodyMethods: bodyMethods(contract), cors })
   const routes = new RouteTable(app)
   logRequests(app, config.logRequests)
-  limitResponses(app, threads, now)
+  limitResponses(app, threads, clock)
   const hasIssuer = config.oidcIssuer !== undefined
   const resource = hasIssuer ? new ProtectedResource(app, config, certificate) : undefined
   await authenticateBearers(app, tokens, config, resource)
@@ -120,9 +84,9 @@ export async function buildApp({
   app.addHook('onRequest', admitRequest(routes))
 
   // Without a token
-  reportHealth(app, checkReady)
+  reportHealth(app, options.checkReady)
   resource?.serve(app)
-  const files = new StaticFiles(threads, now)
+  const files = new StaticFiles(threads, clock)
   serveRoot(app, files, config)
   if (docs) await serveDocs(app, contract, files)
 
@@ -136,7 +100,7 @@ export async function buildApp({
     scope.addHook('onRoute', checkBodyHead(bodyLimit))
     // The body, as JSON with exact numbers: 400, 413, 503.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, now }))
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, clock }))
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.

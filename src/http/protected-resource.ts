@@ -1,9 +1,8 @@
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { sendJson } from './responses/response.ts'
 import type { Certificate } from './server/certificate.ts'
-import { localUrl } from './server/listener.ts'
+import { addressOf, localUrl } from './server/listener.ts'
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource'
 
@@ -17,7 +16,7 @@ export class ProtectedResource {
     this.#config = config
     this.#url = config.publicUrl ?? ''
     app.server.once('listening', () => {
-      this.#url ||= localUrl(app.server.address() as AddressInfo, certificate)
+      this.#url ||= localUrl(addressOf(app.server), certificate)
     })
   }
 

@@ -1,9 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config/config.ts'
+import { LimitedLog } from './limited-log.ts'
 
 /** A problem that lasts is logged again after this time. */
-const PROBLEM_INTERVAL_MS = 60_000
+const PROBLEM_PERIOD_MS = 60_000
 
 /**
  * Creates a log on standard error: JSON lines, or a human-readable format on a terminal.
@@ -20,17 +21,7 @@ export async function createLog(
 }
 
 /** Creates a function that logs a problem, in one line, unless it has logged the same one in the last minute. */
-export function createProblemLog(
-  log: FastifyBaseLogger,
-  intervalMs = PROBLEM_INTERVAL_MS,
-): (problem: string) => void {
-  /** When each problem was logged, by `performance.now()`. */
-  const logged = new Map<string, number>()
-  return (problem) => {
-    const now = performance.now()
-    for (const [other, at] of logged) if (now - at >= intervalMs) logged.delete(other)
-    if (logged.has(problem)) return
-    logged.set(problem, now)
-    log.error(problem)
-  }
+export function createProblemLog(log: FastifyBaseLogger): (problem: string) => void {
+  const problems = new LimitedLog({ periodMs: PROBLEM_PERIOD_MS })
+  return (problem) => problems.write(problem, () => log.error(problem))
 }

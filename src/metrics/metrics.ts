@@ -9,7 +9,7 @@ import { collectProcessMetrics, processMetrics } from './process-metrics.ts'
 import { measureWebhooks } from './webhook-metrics.ts'
 
 /** Where the metrics come from. */
-export interface MetricSources {
+export interface MetricsOptions {
   readonly engine: 'sqlite' | 'postgres'
   /** How many threads serve HTTP. */
   readonly threads: number
@@ -20,8 +20,8 @@ export interface MetricSources {
   readonly isReady: () => Promise<boolean>
 }
 
-/** How long a page is used. It takes milliseconds of the main thread, and anyone who reaches the port can ask for it. */
-const PAGE_LIFETIME_MS = 1000
+/** How long a result is used. It takes milliseconds of the main thread, and anyone who reaches the port can ask for it. */
+const RESULT_LIFETIME_MS = 1000
 
 /**
  * Starts to measure the process.
@@ -29,12 +29,12 @@ const PAGE_LIFETIME_MS = 1000
  * @returns a function that reads all metrics, in Prometheus's text format, which requests within a second share; and one
  *   that stops measuring
  */
-export function metricsPage(sources: MetricSources) {
-  const { readThreads, readStore, readWebhooks } = sources
+export function serveMetrics(options: MetricsOptions) {
+  const { readThreads, readStore, readWebhooks } = options
   // Counts from here on, rather than from the first scrape.
   collectProcessMetrics()
   const service = new Registry()
-  describeService(service, sources)
+  describeService(service, options)
   measureWebhooks(service, readWebhooks)
   const stop = measureEventLoop(service, 'main')
   const read = async () => {
@@ -44,10 +44,10 @@ export function metricsPage(sources: MetricSources) {
     const registry = Registry.aggregate([store, ...(await Promise.all(others))])
     return { type: registry.contentType, content: await registry.metrics() }
   }
-  return { read: shareResult(read, PAGE_LIFETIME_MS), stop }
+  return { read: shareResult(read, RESULT_LIFETIME_MS), stop }
 }
 
-function describeService(registry: Registry, { engine, threads, isReady }: MetricSources): void {
+function describeService(registry: Registry, { engine, threads, isReady }: MetricsOptions): void {
   const { version }: { version: string } = JSON.parse(readFileSync(PACKAGE, 'utf8'))
   const registers = [registry]
   new Gauge({

@@ -1,4 +1,5 @@
 import type { Metric, Registry } from '@prometheus-io/client'
+import { known } from '../../contract/known.ts'
 import { DURATION_BOUNDS } from '../stores/shared/store-metrics.ts'
 
 const NAME = 'http_server_request_duration_seconds'
@@ -16,7 +17,7 @@ export interface Durations {
  * labels for every value, which takes a tenth of the processor time of a read.
  */
 export class RequestDurations {
-  readonly #rows: Row[] = []
+  readonly #series: Series[] = []
 
   constructor(registry: Registry) {
     const metric = {
@@ -25,20 +26,20 @@ export class RequestDurations {
       type: 'histogram',
       aggregator: 'sum',
     }
-    const get = async () => ({ ...metric, values: this.#rows.flatMap(toValues) })
+    const get = async () => ({ ...metric, values: this.#series.flatMap(toValues) })
     // All that a registry uses of a metric.
     registry.registerMetric({ ...metric, get } as unknown as Metric)
   }
 
   /** Adds labels to the histogram. */
   add(labels: Labels): Durations {
-    const row = new Row(labels)
-    this.#rows.push(row)
-    return row
+    const series = new Series(labels)
+    this.#series.push(series)
+    return series
   }
 }
 
-class Row implements Durations {
+class Series implements Durations {
   readonly labels: Labels
   /** The last bucket has no bound. */
   readonly counts: number[] = Array(DURATION_BOUNDS.length + 1).fill(0)
@@ -50,16 +51,17 @@ class Row implements Durations {
 
   observe(seconds: number): void {
     let bucket = 0
-    while (bucket < DURATION_BOUNDS.length && seconds > (DURATION_BOUNDS[bucket] as number)) {
+    for (const bound of DURATION_BOUNDS) {
+      if (seconds <= bound) break
       bucket++
     }
-    this.counts[bucket] = (this.counts[bucket] as number) + 1
+    this.counts[bucket] = known(this.counts[bucket]) + 1
     this.sum += seconds
   }
 }
 
 /** Each bucket of a Prometheus histogram includes the smaller ones. */
-function toValues({ labels, counts, sum }: Row) {
+function toValues({ labels, counts, sum }: Series) {
   let count = 0
   const buckets = counts.map((each, index) => {
     count += each

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { Counter, Gauge, Registry } from '@prometheus-io/client'
 import type { FastifyInstance } from 'fastify'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
+import { known } from '../../contract/known.ts'
 import { type Durations, RequestDurations } from './request-durations.ts'
 
 declare module 'fastify' {
@@ -62,7 +63,7 @@ export class RequestMetrics {
   readonly #routes: string[] = ['']
   readonly #durations = new RequestDurations(this.registry)
   /** By route, method and status. Added when they are first used. */
-  readonly #rows: (Durations | undefined)[] = []
+  readonly #series: (Durations | undefined)[] = []
   readonly #malformed = new Map<ErrorCode, Counter.Internal>()
   readonly #errors = new Map<ErrorCode, Counter.Internal>()
 
@@ -116,8 +117,8 @@ export class RequestMetrics {
     })
     const end = (response: MeasuredResponse) => this.#end(response)
     // One function for all responses costs less than one for each.
-    function onClose(this: ServerResponse): void {
-      end(this as MeasuredResponse)
+    function onClose(this: MeasuredResponse): void {
+      end(this)
     }
     app.server.prependListener('request', (_request, response: MeasuredResponse) => {
       response[startTime] = performance.now()
@@ -211,18 +212,17 @@ export class RequestMetrics {
 
   #find(route: number, method: string, status: number): Durations {
     const methodIndex = methodIndexes.get(method) ?? OTHER_METHOD
-    const row =
-      (route * METHODS.length + methodIndex) * STATUSES.length +
-      (statusIndexes.get(status) as number)
-    const existing = this.#rows[row]
+    const index =
+      (route * METHODS.length + methodIndex) * STATUSES.length + known(statusIndexes.get(status))
+    const existing = this.#series[index]
     if (existing !== undefined) return existing
     const durations = this.#durations.add({
-      http_request_method: METHODS[methodIndex] as string,
+      http_request_method: known(METHODS[methodIndex]),
       // An empty label counts as missing.
-      http_route: this.#routes[route] as string,
+      http_route: known(this.#routes[route]),
       http_response_status_code: String(status || ''),
     })
-    this.#rows[row] = durations
+    this.#series[index] = durations
     return durations
   }
 }

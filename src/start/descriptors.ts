@@ -2,6 +2,7 @@
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { ConfigError } from '../config/config.ts'
+import { codeOf } from '../system/errors.ts'
 
 /**
  * For what is opened later: the listeners (32), the connections of the admin port (64), and those to webhooks, PostgreSQL
@@ -43,8 +44,9 @@ export function watchDescriptors(onProblem: (problem: string) => void): NodeJS.T
     try {
       closeSync(openSync(devNull, 'r'))
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      onProblem(`no file can be opened (${code}), and new connections are closed: ${ADVICE}`)
+      onProblem(
+        `no file can be opened (${codeOf(error)}), and new connections are closed: ${ADVICE}`,
+      )
     }
   }
   return setInterval(look, INTERVAL_MS).unref()

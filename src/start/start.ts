@@ -1,8 +1,8 @@
-import type { AddressInfo } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { loadContract } from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Restriction } from '../../service/restriction.ts'
+import { shareResult } from '../../time/shared-result.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
@@ -40,7 +40,8 @@ export interface RunningService {
   readonly warning: string | undefined
   /**
    * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
-   * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise.
+   * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise
+   * unless it has rejected.
    */
   close(): Promise<void>
 }
@@ -100,9 +101,8 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     const adminUrl = adminAddress && localUrl(adminAddress)
     logListening(log, listening, certificate)
     if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
-    const [address] = listening.addresses as [AddressInfo]
     return {
-      url: localUrl(address, certificate),
+      url: localUrl(listening.addresses[0], certificate),
       adminUrl,
       access,
       certificate,
@@ -143,7 +143,7 @@ async function prepareServer(
 
 async function prepareAdminPort(
   { adminPort: address, database }: Config,
-  { server, threads, store, log, webhooks }: AdminSources,
+  { server, threads, store, log, webhooks }: AdminParts,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
   const { prepareAdmin } = await import('../admin/admin.ts')
@@ -184,7 +184,7 @@ function logListening(
   if (isRemote && certificate === undefined) log.warn(UNENCRYPTED)
 }
 
-interface AdminSources {
+interface AdminParts {
   readonly server: HttpServer
   readonly store: Store
   readonly threads: number
@@ -203,11 +203,10 @@ interface Parts {
 
 /**
  * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so
- * that operators can observe the stop. Further calls return the same promise.
+ * that operators can observe the stop.
  */
 function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () => Promise<void> {
-  let closed: Promise<void> | undefined
-  const close = async () => {
+  return shareResult(async () => {
     log.info('stopping')
     admin?.setAccepting(false)
     clearInterval(watch)
@@ -215,9 +214,5 @@ function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () =>
     await store.close()
     await admin?.close()
     log.info('stopped')
-  }
-  return () => {
-    closed ??= close()
-    return closed
-  }
+  }, Number.POSITIVE_INFINITY)
 }

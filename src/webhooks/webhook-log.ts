@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
+import { LimitedLog } from '../log/limited-log.ts'
 
 /** While a webhook keeps failing, its failures are logged at most this often. */
-const INTERVAL_MS = 10_000
+const FAILURE_PERIOD_MS = 10_000
 
 /** The number of attempts by result. */
 export interface DeliveryCounts {
@@ -14,8 +15,9 @@ export interface DeliveryCounts {
 export class WebhookLog {
   readonly #log: FastifyBaseLogger
   readonly #counts = new Map<string, DeliveryCounts>()
-  /** When the last failure of a webhook was logged, by `performance.now()`. */
-  readonly #logged = new Map<string, number>()
+  readonly #failures = new LimitedLog({ periodMs: FAILURE_PERIOD_MS })
+  /** The webhooks whose last delivery failed. */
+  readonly #failing = new Set<string>()
 
   constructor(log: FastifyBaseLogger) {
     this.#log = log
@@ -30,24 +32,22 @@ export class WebhookLog {
     for (const name of this.#counts.keys()) {
       if (names.has(name)) continue
       this.#counts.delete(name)
-      this.#logged.delete(name)
+      this.#forgetFailures(name)
     }
   }
 
   onDelivered(name: string, failedAttempts: number): void {
     this.#count(name, { received: 1, failed: 0 })
-    if (failedAttempts === 0 || !this.#logged.has(name)) return
-    this.#logged.delete(name)
+    if (failedAttempts === 0 || !this.#forgetFailures(name)) return
     this.#log.info({ webhook: name, attempts: failedAttempts + 1 }, 'the webhook works again')
   }
 
   onFailed(name: string, progress: WebhookProgress): void {
     this.#count(name, { received: 0, failed: 1 })
-    const now = performance.now()
-    if (now - (this.#logged.get(name) ?? Number.NEGATIVE_INFINITY) < INTERVAL_MS) return
-    this.#logged.set(name, now)
+    this.#failing.add(name)
     const { attempts, lastFailure: reason, nextAttemptAt } = progress
-    this.#log.warn({ webhook: name, attempts, reason, nextAttemptAt }, 'webhook delivery failed')
+    const details = { webhook: name, attempts, reason, nextAttemptAt }
+    this.#failures.write(name, () => this.#log.warn(details, 'webhook delivery failed'))
   }
 
   /** @param hasMissedChanges whether the next changes are no longer retained */
@@ -70,6 +70,12 @@ export class WebhookLog {
   /** Logs a bug. The delivery is repeated like a failed one. */
   onError(name: string, error: unknown): void {
     this.#log.error({ webhook: name, err: error }, 'internal error while delivering a webhook')
+  }
+
+  /** Returns whether the webhook was failing. */
+  #forgetFailures(name: string): boolean {
+    this.#failures.forget(name)
+    return this.#failing.delete(name)
   }
 
   #count(name: string, { received, failed }: DeliveryCounts): void {

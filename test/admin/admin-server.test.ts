@@ -3,17 +3,17 @@ import { connect, type Socket } from 'node:net'
 import { type Logger, pino } from 'pino'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { type AdminPage, createAdminServer } from '../../src/admin/admin-server.ts'
+import { type AdminResponse, createAdminServer } from '../../src/admin/admin-server.ts'
 import { answersOf, readAll, send } from '../helpers/service.ts'
 
-const PAGE: AdminPage = { type: 'text/plain', content: 'content' }
+const PAGE: AdminResponse = { type: 'text/plain', content: 'content' }
 
 const GET = 'GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 /** Starts a server with the page `/page`, and returns its port. */
 async function start(
   t: Test,
-  read: () => Promise<AdminPage> = async () => PAGE,
+  read: () => Promise<AdminResponse> = async () => PAGE,
   {
     host = '127.0.0.1',
     log = pino({ level: 'silent' }),
@@ -22,7 +22,7 @@ async function start(
 ): Promise<number> {
   const server = createAdminServer({
     address: { host, port: 0 },
-    pages: { '/page': read },
+    paths: { '/page': read },
     log,
     ...options,
   })
@@ -126,7 +126,7 @@ t.test('a request target can be a URL', async (t) => {
 
 t.test('of pipelined requests only the first is served', async (t) => {
   const asked = Promise.withResolvers<void>()
-  const page = Promise.withResolvers<AdminPage>()
+  const page = Promise.withResolvers<AdminResponse>()
   let count = 0
   const port = await start(t, () => {
     count++
@@ -218,7 +218,7 @@ t.test('an upgrade is ignored', async (t) => {
 
 t.test('a client that disconnects before the response does no harm', async (t) => {
   const asked = Promise.withResolvers<void>()
-  const page = Promise.withResolvers<AdminPage>()
+  const page = Promise.withResolvers<AdminResponse>()
   const port = await start(t, () => {
     asked.resolve()
     return page.promise
@@ -249,7 +249,7 @@ t.test('a new connection replaces the oldest one that has sent no request', asyn
 
 t.test('if all have sent a request, a new connection replaces the oldest', async (t) => {
   const asked = Promise.withResolvers<void>()
-  const pending = Promise.withResolvers<AdminPage>()
+  const pending = Promise.withResolvers<AdminResponse>()
   let count = 0
   const port = await start(t, async () => {
     if (++count > 64) return PAGE
@@ -290,7 +290,7 @@ t.test('closing cuts off the connections', async (t) => {
   const asked = Promise.withResolvers<void>()
   const server = createAdminServer({
     address: { host: '127.0.0.1', port: 0 },
-    pages: {
+    paths: {
       '/page': () => {
         asked.resolve()
         return new Promise(() => {})

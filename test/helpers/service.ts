@@ -35,7 +35,7 @@ export interface Call {
 }
 
 export interface StartOptions
-  extends Pick<HttpServerOptions, 'now' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'> {
+  extends Pick<HttpServerOptions, 'clock' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'> {
   readonly config?: Partial<Config>
   /** Methods that replace the store's. */
   readonly instead?: Partial<ThreadStore>

@@ -25,7 +25,7 @@ export function setUp(t: Test, fixedToken?: { name: string; token: string }) {
       return note
     },
   }
-  const tokens = new AccessTokens(watched, { fixedToken, now: () => clock.now })
+  const tokens = new AccessTokens(watched, { fixedToken, clock: { now: () => clock.now } })
   const lastUse = async () => {
     await Promise.all(notes)
     return (await store.listTokens())[0]?.lastUsedAt?.getTime()

@@ -29,7 +29,7 @@ t.test('a use noted by another process is not noted again within the minute', as
   const token = (await tokens.issue(CI)) as string
   await verify(tokens, token)
   await Promise.all(notes)
-  const other = new AccessTokens(watched, { now: () => clock.now })
+  const other = new AccessTokens(watched, { clock: { now: () => clock.now } })
   clock.now += 59_999
   await verify(other, token)
   t.equal(notes.length, 1)
@@ -76,7 +76,7 @@ t.test(
           return failure
         },
       },
-      { now: () => clock.now },
+      { clock: { now: () => clock.now } },
     )
     const token = (await tokens.issue(CI)) as string
     for (const uses of [1, 2, 2]) {

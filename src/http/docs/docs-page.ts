@@ -84,7 +84,7 @@ interface SwaggerUi {
  * JSON of responses with exact numbers: Swagger UI parses them as doubles, which rounds ids beyond 2^53. Hides what
  * repeats: `X-Request-Id`, which the description explains, and patterns, which exist for tools.
  */
-export function plantStorePage(ui: SwaggerUi) {
+export function swaggerPlugin(ui: SwaggerUi) {
   const indent = (text: string): string => {
     try {
       const keepDigits = (_key: string, value: unknown, context: { source: string }) =>

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { StaticDocumentSpec } from '@fastify/swagger'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
+import { shareResult } from '../../../time/shared-result.ts'
 import { getPath } from '../responses/request-log.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
-import { plantStorePage, prepareRequest } from './docs-page.ts'
+import { prepareRequest, swaggerPlugin } from './docs-page.ts'
 
 /** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
@@ -91,7 +92,7 @@ export async function serveDocs(
       // Swagger UI's logo has no alternative text. The stylesheet and the plugin replace it.
       logo: null as never,
       uiConfig: {
-        plugins: [plantStorePage],
+        plugins: [swaggerPlugin],
         syntaxHighlight: { theme: 'obsidian' },
         defaultModelsExpandDepth: 0,
         persistAuthorization: true,
@@ -120,15 +121,13 @@ function fileOf(request: FastifyRequest): DocsFile | undefined {
 
 /** Makes a scope compress each file once, and send it in the coding that a client prefers. */
 function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
-  const known = new Map<DocsFile, Promise<StaticFile>>()
-  const load = (file: DocsFile, reply: FastifyReply, payload: string): Promise<StaticFile> => {
-    const type = file.type ?? String(reply.getHeader('content-type'))
-    const reading = file.read?.() ?? withViewport(payload)
-    const loading = reading.then((content) => compressFile(type, content))
-    known.set(file, loading)
+  const loaders = new Map<DocsFile, () => Promise<StaticFile>>()
+  const createLoader = (file: DocsFile, type: string, payload: string) => {
+    const read = file.read ?? (() => withViewport(payload))
     // If it cannot be read, as for lack of descriptors, the next request tries again.
-    if (file.read !== undefined) loading.catch(() => known.delete(file))
-    return loading
+    const load = shareResult(async () => compressFile(type, await read()), Number.POSITIVE_INFINITY)
+    loaders.set(file, load)
+    return load
   }
 
   scope.addHook('onRequest', (request, reply, next) => {
@@ -136,7 +135,7 @@ function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
     if (file === undefined) reply.callNotFound()
     else if (file.withoutQuery !== undefined && request.url !== getPath(request)) {
       reply.redirect(file.withoutQuery)
-    } else if (known.has(file) || file.read !== undefined) {
+    } else if (loaders.has(file) || file.read !== undefined) {
       // The plugin is not needed: the other hook replaces the content.
       reply.send('')
     } else next()
@@ -145,7 +144,9 @@ function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
   scope.addHook('onSend', async (request, reply, payload) => {
     const file = fileOf(request)
     if (file === undefined || reply.statusCode !== 200) return payload
-    const content = await (known.get(file) ?? load(file, reply, String(payload)))
+    const type = file.type ?? String(reply.getHeader('content-type'))
+    const load = loaders.get(file) ?? createLoader(file, type, String(payload))
+    const content = await load()
     // After `undefined`, Fastify would send what it was given before.
     return files.respond(request, reply, content, file.lifetime) ?? null
   })

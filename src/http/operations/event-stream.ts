@@ -39,15 +39,12 @@ export const EVENT_STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-type ReadNext = (
-  position: string | undefined,
-  signal: AbortSignal,
-) => Promise<ChangePage | undefined>
+type ReadNext = (cursor: string | undefined, signal: AbortSignal) => Promise<ChangePage | undefined>
 
-export interface StreamSource {
-  /** The position before the first page. */
+export interface StreamPages {
+  /** The cursor before the first page. */
   readonly start: string | undefined
-  /** Reads the page after a position. An empty one becomes a comment. Undefined ends the stream. */
+  /** Reads the page after a cursor. An empty one becomes a comment. Undefined ends the stream. */
   readonly readNext: ReadNext
   /** Formats a page, with one event for each change. Streams that send the same page can share the bytes. */
   readonly format: (changes: readonly Change[]) => Buffer
@@ -60,10 +57,10 @@ interface Output {
   readonly signal: AbortSignal
 }
 
-/** The progress of a stream. */
-interface Progress {
-  /** The position before the next page. */
-  readonly position: string | undefined
+/** Where and when a stream continues. */
+interface NextRead {
+  /** The cursor before the next page. */
+  readonly cursor: string | undefined
   /** Milliseconds to wait before reading it, multiplied by the number of open streams. */
   readonly pauseMs: number
 }
@@ -78,7 +75,7 @@ export function prefersEvents({ headers }: FastifyRequest): boolean {
  *
  * @param serialize formats a change as JSON
  */
-export function eventFormatter(serialize: (change: Change) => string): StreamSource['format'] {
+export function eventFormatter(serialize: (change: Change) => string): StreamPages['format'] {
   const formatted = new WeakMap<readonly Change[], Buffer>()
   return (changes) => {
     const known = formatted.get(changes)
@@ -103,7 +100,7 @@ export function eventFormatter(serialize: (change: Change) => string): StreamSou
 export async function sendEvents(
   request: FastifyRequest,
   reply: FastifyReply,
-  source: StreamSource,
+  pages: StreamPages,
   followers: Followers,
 ): Promise<undefined> {
   const { raw: response, server } = reply
@@ -121,10 +118,10 @@ export async function sendEvents(
   response.writeHead(200, reply.headers(EVENT_STREAM_HEADERS).getHeaders() as OutgoingHttpHeaders)
   if (request.raw.socket.readableEnded) onHalfClose()
   try {
-    let progress: Progress | undefined = { position: source.start, pauseMs: 0 }
-    while (progress !== undefined && !signal.aborted) {
-      progress = await sendPage(source, progress.position, { response, share, signal })
-      const pauseMs = Math.min((progress?.pauseMs ?? 0) * followers.streams, PAUSE_MS_MAX)
+    let next: NextRead | undefined = { cursor: pages.start, pauseMs: 0 }
+    while (next !== undefined && !signal.aborted) {
+      next = await sendPage(pages, next.cursor, { response, share, signal })
+      const pauseMs = Math.min((next?.pauseMs ?? 0) * followers.streams, PAUSE_MS_MAX)
       await delay(pauseMs, undefined, { signal }).catch(() => {})
     }
   } catch (error) {
@@ -141,24 +138,24 @@ export async function sendEvents(
 
 /** Sends a page and waits until the client has read it. If it does not fit into memory, it is not sent. */
 async function sendPage(
-  source: StreamSource,
-  position: string | undefined,
+  pages: StreamPages,
+  cursor: string | undefined,
   { response, share, signal }: Output,
-): Promise<Progress | undefined> {
+): Promise<NextRead | undefined> {
   share.release()
-  const part = await readPart(source, position, signal)
+  const part = await readPart(pages, cursor, signal)
   if (part === undefined) return undefined
   const { chunk, next, pauseMs } = part
   if (chunk.length > SMALL_MESSAGE_BYTES && !share.take(chunk.length)) {
     response.write(COMMENT)
-    return { position, pauseMs: RETRY_MS }
+    return { cursor, pauseMs: RETRY_MS }
   }
   if (!response.write(chunk)) await once(response, 'drain', { signal }).catch(() => {})
-  return { position: next, pauseMs }
+  return { cursor: next, pauseMs }
 }
 
 /** Reads and formats a page. This is a separate function, so that a stream does not keep the page while it is sent. */
-async function readPart({ readNext, format }: StreamSource, ...from: Parameters<ReadNext>) {
+async function readPart({ readNext, format }: StreamPages, ...from: Parameters<ReadNext>) {
   const page = await readNext(...from)
   if (page === undefined) return undefined
   const begin = performance.now()

@@ -14,7 +14,7 @@ import {
   eventFormatter,
   prefersEvents,
   STREAM_PAGE_LIMIT,
-  type StreamSource,
+  type StreamPages,
   sendEvents,
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
@@ -34,7 +34,7 @@ export type Follow = (
 
 /**
  * Serves `listChanges`: as a page, with `wait` as a long poll, and for `Accept: text/event-stream` as a stream. The
- * first read never waits, so that errors are ordinary responses and the wait begins at a known position.
+ * first read never waits, so that errors are ordinary responses and the wait begins at a known cursor.
  *
  * @param service reads a page without waiting, and sees every change that was acknowledged before
  * @param feed waits for changes, and shares a page among the followers that need it
@@ -46,7 +46,7 @@ export function followChanges(
   readFor: (client: Client) => ReadChanges,
   followers: Followers,
 ): Follow {
-  let format: StreamSource['format'] | undefined
+  let format: StreamPages['format'] | undefined
 
   return (parts, client, request, reply) => {
     const serve = prefersEvents(request) ? stream : poll
@@ -61,7 +61,7 @@ export function followChanges(
   ) {
     const result = await service.listChanges({ query }, client)
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
-    if ((result.body as ChangePage['changes']).length > 0) return result
+    if (typeof result.body === 'string' || result.body.length > 0) return result
     const { signal, leave } = followers.joinPoll(request, reply)
     try {
       const next = { limit: query.limit, ...result.next }
@@ -89,12 +89,12 @@ export function followChanges(
     // Fastify's compiled serializer formats arrays, so the brackets are removed.
     format ??= eventFormatter((change) => serialize([change], reply).slice(1, -1))
     let first: ChangePage | undefined = page
-    const readNext = async (position: string | undefined, signal: AbortSignal) => {
+    const readNext = async (cursor: string | undefined, signal: AbortSignal) => {
       const known = first
       // The stream, which can be open for days, must not keep it.
       first = undefined
       if (known !== undefined) return known
-      const nextRequest = { after: position, limit: STREAM_PAGE_LIMIT }
+      const nextRequest = { after: cursor, limit: STREAM_PAGE_LIMIT }
       const read = readFor({ grant: client.grant, signal })
       const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal, read)
       return typeof next === 'string' ? undefined : next

@@ -222,13 +222,12 @@ interface RepeatedId {
  * @returns plants with distinct ids, in the same order; or the first plant that differs from an earlier one with its id
  */
 function distinctPlants(plants: readonly NewPlant[]): readonly NewPlant[] | RepeatedId {
-  const indexes = new Map<bigint, number>()
+  const distinct = new Map<bigint, NewPlant>()
   for (const [index, plant] of plants.entries()) {
-    const first = indexes.get(plant.id)
-    if (first === undefined) indexes.set(plant.id, index)
-    else if (!hasSameContent(plants[first] as NewPlant, plant))
-      return { id: plant.id, indexes: [first, index] }
+    const earlier = distinct.get(plant.id)
+    if (earlier === undefined) distinct.set(plant.id, plant)
+    else if (!hasSameContent(earlier, plant))
+      return { id: plant.id, indexes: [plants.indexOf(earlier), index] }
   }
-  if (indexes.size === plants.length) return plants
-  return Array.from(indexes.values(), (index) => plants[index] as NewPlant)
+  return distinct.size === plants.length ? plants : [...distinct.values()]
 }

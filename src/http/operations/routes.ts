@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { ContractDocument, Operation } from '../../../contract/contract.ts'
 import { matchOperations } from '../../../contract/contract.ts'
+import { known } from '../../../contract/known.ts'
 import type {
   AnyRequest,
   AnyResult,
@@ -54,7 +55,7 @@ type Serve = (
 export function resolveOperations(document: ContractDocument, handlers: Handlers, follow: Follow) {
   const operations = matchOperations(document, handlers)
   return (id: string, method: string): RouteOptions => {
-    const operation = operations.get(id) as Operation
+    const operation = known(operations.get(id))
     const handler = handlers[id as OperationId].bind(handlers) as Handler
     const serve = operation.isFollowable ? (follow as Serve) : handler
     const route = {
@@ -138,7 +139,7 @@ class WaitingClient implements Client {
   }
 
   get grant(): Grant {
-    return this.#request.grant as Grant
+    return known(this.#request.grant)
   }
 
   /** A new one on each access, because few requests need it. */

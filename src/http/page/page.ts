@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { known } from '../../../contract/known.ts'
 import { PACKAGE } from '../../../contract/package.ts'
 import { shareResult } from '../../../time/shared-result.ts'
 import type { Config } from '../../config/config.ts'
@@ -64,7 +65,7 @@ export function serveRoot(app: FastifyInstance, files: StaticFiles, config: Conf
     return send(request, reply, DOCUMENT)
   })
   get('/page/*', (request, reply) => {
-    const { '*': name } = request.params as { '*': string }
+    const { '*': name }: { '*': string } = Object(request.params)
     return name === DOCUMENT ? reply.callNotFound() : send(request, reply, name)
   })
 }
@@ -90,7 +91,7 @@ export async function loadPage(
     const file =
       name === DOCUMENT
         ? configure(String(content), config)
-        : compressFile(TYPES[extname(name)] as string, content)
+        : compressFile(known(TYPES[extname(name)]), content)
     return [name, await file] as const
   })
   return new Map(await Promise.all(files))

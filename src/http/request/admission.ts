@@ -138,9 +138,9 @@ export class RouteTable {
 
   /** Whether a path without parameters can match too. Spares most requests a second search of the routes. */
   #hasSegment(parameters: unknown): boolean {
-    const values = parameters as Record<string, string>
+    const values: Record<string, string> = Object(parameters)
     for (const name in values) {
-      const value = values[name] as string
+      const value = values[name] ?? ''
       if (this.#segments.includes(value.slice(value.lastIndexOf('/') + 1))) return true
     }
     return false
@@ -157,7 +157,7 @@ export class RouteTable {
 
 /** The router matches `/plants/` as a path with an empty id. Only a wildcard can be empty. */
 function hasEmptyParameter(parameters: unknown): boolean {
-  const values = parameters as Record<string, string>
+  const values: Record<string, string> = Object(parameters)
   for (const name in values) if (values[name] === '' && name !== '*') return true
   return false
 }

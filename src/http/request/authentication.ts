@@ -1,14 +1,15 @@
 import bearerAuth from '@fastify/bearer-auth'
 import rateLimiting from '@fastify/rate-limit'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Grant, nameScopes } from '../../../contract/scopes.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { known } from '../../../contract/known.ts'
+import { type Grant, nameScopes, type Scope } from '../../../contract/scopes.ts'
 import type { AccessTokens } from '../../../service/access-tokens.ts'
 import { IssuerUnavailable } from '../../../service/token-issuer.ts'
 import type { Config } from '../../config/config.ts'
+import { codeOf } from '../../system/errors.ts'
 import { ApiError, issuerUnavailable } from '../responses/api-error.ts'
-import { RejectionLog } from '../responses/rejection-log.ts'
-import { getPath } from '../responses/request-log.ts'
-import { failureLimit, tokenLimit } from './rate-limit.ts'
+import { createRejectionLog, getPath, type LogRejection } from '../responses/request-log.ts'
+import { failureLimit, type RateLimit, tokenLimit } from './rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -30,6 +31,9 @@ export type Authenticate = (
   done: (error?: Error) => void,
 ) => void
 
+/** The resource that challenges name (RFC 9728 §5.1). */
+type Resource = { readonly metadataUrl: string } | undefined
+
 const REALM = 'Bearer realm="plant-store"'
 
 /**
@@ -44,52 +48,82 @@ export async function authenticateBearers(
   app: FastifyInstance,
   tokens: AccessTokens,
   config: Config,
-  resource: { readonly metadataUrl: string } | undefined,
+  resource: Resource,
 ): Promise<void> {
-  const { authFailureLimit, rateLimit, oidcReadScope, oidcWriteScope } = config
-  const issuerScopes = { read: oidcReadScope, write: oidcWriteScope }
   await app.register(rateLimiting, { global: false })
-  const failures = failureLimit(app, authFailureLimit)
-  const requests = tokenLimit(app, rateLimit)
-  const rejectionLog = new RejectionLog(app, 'rejected more access tokens')
+  const authentication = new BearerAuthentication(app, tokens, config, new Challenges(resource))
   app.decorateRequest('grant')
   app.decorateRequest('accessToken', '')
-
   await app.register(bearerAuth, {
     addHook: false,
     keys: [],
     // The scheme is case-insensitive (RFC 9110 §11.1).
     specCompliance: 'rfc6749',
     verifyErrorLogLevel: 'debug',
-    auth: (token, request) => {
-      const grant = tokens.verified(token)
-      if (grant !== undefined) return admit(request, token, grant)
-      return verify(token, request).then((grant) => admit(request, token, grant))
-    },
+    auth: (token, request) => authentication.authenticate(token, request),
   })
+  const verifyBearerAuth = known(app.verifyBearerAuth)
+  app.decorate('authenticate', (request, reply, done) =>
+    verifyBearerAuth(request, reply, (error) => {
+      if (error === undefined) done()
+      else authentication.explain(error, request).then(done)
+    }),
+  )
+}
 
-  function admit(request: FastifyRequest, token: string, grant: Grant): true | Promise<true> {
+class BearerAuthentication {
+  readonly #tokens: AccessTokens
+  readonly #challenges: Challenges
+  readonly #issuerScopes: Readonly<Record<Scope, string>>
+  readonly #failures: RateLimit | undefined
+  readonly #requests: RateLimit | undefined
+  readonly #logRejection: LogRejection
+
+  constructor(
+    app: FastifyInstance,
+    tokens: AccessTokens,
+    { authFailureLimit, rateLimit, oidcReadScope, oidcWriteScope }: Config,
+    challenges: Challenges,
+  ) {
+    this.#tokens = tokens
+    this.#challenges = challenges
+    this.#issuerScopes = { read: oidcReadScope, write: oidcWriteScope }
+    this.#failures = failureLimit(app, authFailureLimit)
+    this.#requests = tokenLimit(app, rateLimit)
+    this.#logRejection = createRejectionLog(app, 'rejected more access tokens')
+  }
+
+  /** Verifies a token, counts the request, and requires the scopes. Throws, or rejects with, an ApiError. */
+  authenticate(token: string, request: FastifyRequest): true | Promise<true> {
+    const grant = this.#tokens.verified(token)
+    if (grant !== undefined) return this.#admit(request, token, grant)
+    return this.#verify(token, request).then((grant) => this.#admit(request, token, grant))
+  }
+
+  #admit(request: FastifyRequest, token: string, grant: Grant): true | Promise<true> {
     request.grant = grant
     request.accessToken = token
-    if (requests === undefined) return requireScopes(request, grant)
-    return requests.count(request).then((limited) => {
+    if (this.#requests === undefined) return this.#requireScopes(request, grant)
+    return this.#requests.count(request).then((limited) => {
       if (limited !== undefined) throw limited
-      return requireScopes(request, grant)
+      return this.#requireScopes(request, grant)
     })
   }
 
-  async function verify(token: string, request: FastifyRequest): Promise<Grant> {
-    const limited = tokens.isKnown(token) ? undefined : await failures?.check(request)
-    const result = limited ?? (await verifyToken(token))
+  async #verify(token: string, request: FastifyRequest): Promise<Grant> {
+    const limited = this.#tokens.isKnown(token) ? undefined : await this.#failures?.check(request)
+    const result = limited ?? (await this.#verifyToken(token))
     if (!(result instanceof ApiError)) return result
-    logRejection(request)
-    throw limited ?? (await failures?.count(request)) ?? result
+    const { method, ip } = request
+    const details = { address: ip, method, path: getPath(request) }
+    this.#logRejection(request, 'rejected an access token', details)
+    throw limited ?? (await this.#failures?.count(request)) ?? result
   }
 
   /** Resolves to the error for a token that counts as a failure. */
-  async function verifyToken(token: string): Promise<Grant | ApiError> {
+  async #verifyToken(token: string): Promise<Grant | ApiError> {
     try {
-      return (await tokens.verify(token)) ?? invalidToken()
+      return (await this.#tokens.verify(token)) ?? this.#challenges.invalidToken()
     } catch (error) {
       if (!(error instanceof IssuerUnavailable)) throw error
       const unavailable = issuerUnavailable(error)
@@ -98,48 +132,49 @@ export async function authenticateBearers(
     }
   }
 
-  function logRejection(request: FastifyRequest): void {
-    const { method, ip } = request
-    const details = { address: ip, method, path: getPath(request) }
-    rejectionLog.write(request, 'rejected an access token', details)
+  #requireScopes({ operation }: FastifyRequest, { scopes, subject }: Grant): true {
+    const needed = operation?.scopes ?? []
+    if (needed.every((scope) => scopes.includes(scope))) return true
+    const names = subject === undefined ? needed : needed.map((scope) => this.#issuerScopes[scope])
+    throw this.#challenges.insufficientScope(needed, names)
+  }
+
+  /** Resolves to the error for a request without a token, or to the given error if it has another cause. */
+  async explain(error: Error, request: FastifyRequest): Promise<Error> {
+    if (!codeOf(error)?.startsWith('FST_BEARER_AUTH')) return error
+    return (await this.#failures?.count(request)) ?? this.#challenges.missingToken()
+  }
+}
+
+/** The errors with a challenge (RFC 6750 §3). */
+class Challenges {
+  readonly #resource: Resource
+
+  constructor(resource: Resource) {
+    this.#resource = resource
   }
 
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
-  async function withChallenge(error: Error, request: FastifyRequest): Promise<Error> {
-    if (!(error as FastifyError).code?.startsWith('FST_BEARER_AUTH')) return error
-    return (await failures?.count(request)) ?? missingToken()
-  }
-
-  function missingToken(): ApiError {
+  missingToken(): ApiError {
     const message = 'missing access token: send it as Authorization: Bearer <token>'
-    return new ApiError('token-missing', message, challenge())
+    return new ApiError('token-missing', message, this.#challenge())
   }
 
-  function invalidToken(): ApiError {
+  invalidToken(): ApiError {
     const message = 'the access token is unknown, expired or revoked'
-    return new ApiError('token-invalid', message, challenge('error="invalid_token"'))
+    return new ApiError('token-invalid', message, this.#challenge('error="invalid_token"'))
   }
 
-  function requireScopes({ operation }: FastifyRequest, { scopes, subject }: Grant): true {
-    const needed = operation?.scopes ?? []
-    if (needed.every((scope) => scopes.includes(scope))) return true
+  /** @param names what the issuer of the token calls the needed scopes */
+  insufficientScope(needed: readonly Scope[], names: readonly string[]): ApiError {
     const message = `this operation requires a token with the ${nameScopes(needed)}`
-    const names = subject === undefined ? needed : needed.map((scope) => issuerScopes[scope])
-    const headers = challenge('error="insufficient_scope"', `scope="${names.join(' ')}"`)
-    throw new ApiError('insufficient-scope', message, headers)
+    const headers = this.#challenge('error="insufficient_scope"', `scope="${names.join(' ')}"`)
+    return new ApiError('insufficient-scope', message, headers)
   }
 
-  function challenge(...parameters: readonly string[]): Record<string, string> {
-    const metadata = resource && `resource_metadata="${resource.metadataUrl}"`
+  #challenge(...parameters: readonly string[]): Record<string, string> {
+    const metadata = this.#resource && `resource_metadata="${this.#resource.metadataUrl}"`
     const all = [REALM, ...parameters, ...(metadata === undefined ? [] : [metadata])]
     return { 'www-authenticate': all.join(', ') }
   }
-
-  const verifyBearerAuth = app.verifyBearerAuth as bearerAuth.verifyBearerAuth
-  app.decorate('authenticate', (request, reply, done) =>
-    verifyBearerAuth(request, reply, (error) => {
-      if (error === undefined) done()
-      else withChallenge(error, request).then(done)
-    }),
-  )
 }

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
-import type { ContractDocument, Operation } from '../../../contract/contract.ts'
+import type { ContractDocument } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
 import { parseExactJson } from '../../../contract/exact-json.ts'
+import { known } from '../../../contract/known.ts'
+import type { Clock } from '../../../time/clock.ts'
 import { ApiError, serviceBusy } from '../responses/api-error.ts'
 import {
   ByteBudget,
   LARGE_MESSAGES_BYTES_MAX,
-  type Now,
   SMALL_MESSAGE_BYTES,
 } from '../responses/byte-budget.ts'
 import { firstParameterError } from './parameters.ts'
@@ -40,7 +41,7 @@ export function bodyMethods({ paths }: ContractDocument): ReadonlySet<string> {
  */
 export function checkBodyHead(bodyLimit: number): (route: RouteOptions) => void {
   const checkHead: preParsingHookHandler = (request, reply, _body, next) => {
-    const { mediaTypes } = request.operation as Operation
+    const { mediaTypes } = known(request.operation)
     const error = bodyHeadError(request, mediaTypes, bodyLimit)
     if (error !== undefined || !awaitsContinue(request)) return next(error)
     // Fastify validates them only once it has the body.
@@ -127,7 +128,7 @@ function unsupported(
   message: string,
   headers: Record<string, string> = {},
 ): ApiError {
-  const { mediaTypes } = operation as Operation
+  const { mediaTypes } = known(operation)
   const acceptPatch = method === 'PATCH' && { 'accept-patch': mediaTypes.join(', ') }
   return new ApiError(code, message, { ...headers, ...acceptPatch })
 }
@@ -140,7 +141,7 @@ export interface BodyReaderOptions {
   readonly bodyLimit: number
   /** How many threads share the process's limits. */
   readonly threads: number
-  readonly now?: Now | undefined
+  readonly clock?: Pick<Clock, 'monotonic'> | undefined
 }
 
 type Done = (error: Error | null, body?: unknown) => void
@@ -149,9 +150,9 @@ type Done = (error: Error | null, body?: unknown) => void
  * Creates a Fastify content type parser for JSON. It limits the total size of the large bodies being received, and of
  * those parsed in one turn of the event loop. Bodies beyond a limit are rejected immediately.
  */
-export function bodyReader({ bodyLimit, threads, now }: BodyReaderOptions) {
+export function bodyReader({ bodyLimit, threads, clock }: BodyReaderOptions) {
   const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX / threads, bodyLimit)
-  const budget = new ByteBudget(budgetMax, now)
+  const budget = new ByteBudget(budgetMax, clock)
   let turnBytes = 0
   return (_request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     let body: Buffer | undefined
@@ -186,9 +187,11 @@ export function bodyReader({ bodyLimit, threads, now }: BodyReaderOptions) {
     const parse = () => {
       let value: unknown
       try {
+        // Like JSON.parse, but integers keep their exact value.
         value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length))
       } catch (error) {
-        return done(error as Error)
+        if (!(error instanceof Error)) throw error
+        return done(error)
       }
       done(null, value)
     }

@@ -5,10 +5,21 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
+import { known } from '../../../contract/known.ts'
 import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
 import { ApiError } from '../responses/api-error.ts'
 
-/** The names, in messages, of the parts of a request that Fastify validates, except the body. */
+declare module 'fastify' {
+  interface FastifySchemaValidationError {
+    /** Ajv adds it with the option `verbose`. */
+    readonly parentSchema?: { readonly [keyword: string]: unknown } | undefined
+  }
+}
+
+/** The parts of a request that Fastify validates before the body. */
+const PARTS = ['params', 'querystring', 'headers'] as const
+
+/** Their names in messages. */
 const PART_NAMES: Readonly<Record<string, string>> = {
   params: 'path parameter',
   querystring: 'query parameter',
@@ -35,11 +46,10 @@ function withLowerCaseNames(schema: Schema): Schema {
 /** The error for the first invalid parameter of a request, before its body is read; undefined if all are valid. */
 export function firstParameterError(request: FastifyRequest): ApiError | undefined {
   const { params, query, headers } = request
-  for (const [part, values] of Object.entries({ params, querystring: query, headers })) {
-    const validate = request.getValidationFunction(part as 'params')
-    if (validate?.(values) !== false) continue
-    const [first] = validate.errors as [FastifySchemaValidationError]
-    return parameterError(part, first)
+  const values = { params, querystring: query, headers }
+  for (const part of PARTS) {
+    const validate = request.getValidationFunction(part)
+    if (validate?.(values[part]) === false) return parameterError(part, known(validate.errors?.[0]))
   }
   return undefined
 }
@@ -50,7 +60,7 @@ export function firstParameterError(request: FastifyRequest): ApiError | undefin
  * @param part `body`, `params`, `querystring` or `headers`
  */
 export function validationError(errors: FastifySchemaValidationError[], part: string): ApiError {
-  const [first] = errors as [FastifySchemaValidationError]
+  const first = known(errors[0])
   return part === 'body' ? bodyError(first) : parameterError(part, first)
 }
 
@@ -58,22 +68,22 @@ function parameterError(part: string, error: FastifySchemaValidationError): ApiE
   const partName = PART_NAMES[part]
   // That of an item of a list also has its index.
   const [, name] = error.instancePath.split('/')
-  const message = `the ${partName} ${name} ${expectation(error as VerboseError)}`
+  const message = `the ${partName} ${name} ${expectation(error)}`
   return new ApiError('invalid-parameter', message)
 }
 
-function expectation({ keyword, message, params, parentSchema }: VerboseError): string | undefined {
+function expectation({
+  keyword,
+  message,
+  params,
+  parentSchema,
+}: FastifySchemaValidationError): string | undefined {
   // The contract's title for a pattern is easier to understand than the pattern.
-  if (keyword === 'pattern') return `must be ${parentSchema.title}`
+  if (keyword === 'pattern') return `must be ${parentSchema?.title}`
   if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword === 'maxItems') return `must not be repeated more than ${params.limit} times`
   return message
-}
-
-/** With the option `verbose`, Ajv adds the schema. */
-interface VerboseError extends FastifySchemaValidationError {
-  readonly parentSchema: { title?: string }
 }
 
 /** Replaces some of Ajv's messages, by keyword. */
@@ -115,12 +125,13 @@ export function rejectUndefinedParameters(route: RouteOptions): void {
 
 /** The names of the parameters that can be repeated. */
 function listArrays(schema: unknown): readonly string[] {
-  const { properties = {} } = (schema as Schema | undefined) ?? {}
+  const { properties = {} }: Schema = Object(schema)
   return Object.keys(properties).filter((name) => properties[name]?.type === 'array')
 }
 
 function listNames(schema: unknown): readonly string[] {
-  return Object.keys((schema as Schema | undefined)?.properties ?? {})
+  const { properties = {} }: Schema = Object(schema)
+  return Object.keys(properties)
 }
 
 function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
@@ -153,7 +164,7 @@ function queryError(
   } catch {
     return new ApiError('malformed-request', 'the query is not valid percent-encoded UTF-8')
   }
-  const values = query as Record<string, unknown>
+  const values: Record<string, unknown> = Object(query)
   for (const name in values) {
     if (!names.includes(name)) return unknownParameter(name, names)
     if (Array.isArray(values[name]) && !lists.includes(name)) {
@@ -164,10 +175,10 @@ function queryError(
 }
 
 function unknownParameter(name: string, names: readonly string[]): ApiError {
-  const known = names.length === 0 ? 'no query parameters' : names.join(', ')
+  const accepted = names.length === 0 ? 'no query parameters' : names.join(', ')
   return new ApiError(
     'invalid-parameter',
-    `unknown query parameter "${name}": this operation accepts ${known}`,
+    `unknown query parameter "${name}": this operation accepts ${accepted}`,
   )
 }
 

@@ -40,14 +40,14 @@ export class RateLimit {
 
   /** Counts a request. Resolves to the error for it if its key had used up its requests. */
   async count(request: FastifyRequest): Promise<ApiError | undefined> {
-    const count = (await this.#limiter(request)) as Count
-    return count.isExceeded ? this.#refuse(count) : undefined
+    const count = await this.#limiter(request)
+    return !count.isAllowed && count.isExceeded ? this.#refuse(count) : undefined
   }
 
   /** Resolves to the error for a request if its key has used up its requests. Counts nothing. */
   async check(request: FastifyRequest): Promise<ApiError | undefined> {
-    const count = (await this.#limiter(request, { increment: false })) as Count
-    return count.remaining === 0 ? this.#refuse(count) : undefined
+    const count = await this.#limiter(request, { increment: false })
+    return !count.isAllowed && count.remaining === 0 ? this.#refuse(count) : undefined
   }
 
   #refuse({ max, timeWindow, ttl, ttlInSeconds }: Count): ApiError | undefined {

@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from '../../../time/clock.ts'
+
 /**
  * Request bodies and responses up to this size count towards no budget, so that messages of the usual size get through
  * while large ones exhaust it.
@@ -10,9 +12,6 @@ export const LARGE_MESSAGES_BYTES_MAX = 2 ** 26
 /** How long a share keeps its bytes even if others need them. */
 const SAFE_MS = 1000
 
-/** Reads a clock in milliseconds that is never set back. */
-export type Now = () => number
-
 /**
  * Limits the bytes that the requests of one thread hold in memory for one purpose. While they are used up, the request
  * that has held some the longest, and for at least a second, loses them to the next one that needs some. Slow clients
@@ -20,14 +19,14 @@ export type Now = () => number
  */
 export class ByteBudget {
   readonly #max: number
-  readonly #now: Now
+  readonly #clock: Pick<Clock, 'monotonic'>
   /** The shares that hold bytes, oldest first. */
   readonly #shares = new Set<Share>()
   #held = 0
 
-  constructor(max: number, now: Now = () => performance.now()) {
+  constructor(max: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
     this.#max = max
-    this.#now = now
+    this.#clock = clock
   }
 
   /** @param onLoss is called when the bytes are lost to others; must free the memory */
@@ -39,7 +38,7 @@ export class ByteBudget {
   take(share: Share, bytes: number): boolean {
     if (!this.#fits(bytes)) this.#makeRoom(share, bytes)
     if (!this.#fits(bytes)) return false
-    if (share.bytes === 0) share.since = this.#now()
+    if (share.bytes === 0) share.since = this.#clock.monotonic()
     this.#shares.add(share)
     this.#held += bytes
     share.bytes += bytes
@@ -54,7 +53,7 @@ export class ByteBudget {
 
   /** Takes bytes from others only if that makes enough room. */
   #makeRoom(needy: Share, bytes: number): void {
-    const now = this.#now()
+    const now = this.#clock.monotonic()
     const losers: Share[] = []
     let lost = 0
     for (const share of this.#shares) {

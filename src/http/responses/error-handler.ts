@@ -2,21 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { InvalidJson } from '../../../contract/exact-json.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { ApiError, unavailable } from './api-error.ts'
-import { RejectionLog } from './rejection-log.ts'
-import { getPath, logOf } from './request-log.ts'
+import { createRejectionLog, getPath, type LogRejection, logOf } from './request-log.ts'
 import { sendError } from './response.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** For requests that are rejected because the store is unavailable. */
-    unavailableLog: RejectionLog
+    logUnavailable: LogRejection
   }
 }
 
 /** Makes an application send its errors as those of the contract. */
 export function handleErrors(app: FastifyInstance): void {
   const summary = 'rejected more requests because the store is unavailable'
-  app.decorate('unavailableLog', new RejectionLog(app, summary))
+  app.decorate('logUnavailable', createRejectionLog(app, summary))
   app.setErrorHandler(handleError)
 }
 
@@ -39,7 +38,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
-    request.server.unavailableLog.write(request, error.message)
+    request.server.logUnavailable(request, error.message)
     return unavailable(error)
   }
   const { method } = request

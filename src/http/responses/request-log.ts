@@ -1,11 +1,16 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLogs } from '../../config/setting-values.ts'
+import { LimitedLog } from '../../log/limited-log.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /** `version-trace-parent-flags` (https://www.w3.org/TR/trace-context/#traceparent-header). */
 const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}/
+
+/** How many rejected requests of a kind are logged per period. */
+const REJECTIONS_MAX = 5
+const REJECTION_PERIOD_MS = 1000
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -66,4 +71,24 @@ export function getPath({ url }: { readonly url: string }): string {
 export function logOf({ server, id, headers }: FastifyRequest): FastifyBaseLogger {
   const [, traceId] = TRACE_PARENT.exec(String(headers.traceparent)) ?? []
   return server.log.child({ requestId: id, ...(traceId !== undefined && { traceId }) })
+}
+
+/** Logs why a request is rejected, with details for the operator. */
+export type LogRejection = (request: FastifyRequest, reason: string, details?: object) => void
+
+/**
+ * Creates a log of rejected requests of one kind. It has only a few lines per second, so that clients cannot fill the
+ * disk.
+ *
+ * @param summary the message with the number of omitted lines
+ */
+export function createRejectionLog(app: FastifyInstance, summary: string): LogRejection {
+  const rejections = new LimitedLog({
+    periodMs: REJECTION_PERIOD_MS,
+    linesMax: REJECTIONS_MAX,
+    onOmitted: (omitted) => app.log.warn({ omitted }, summary),
+  })
+  app.addHook('onClose', async () => rejections.forgetAll())
+  return (request, reason, details = {}) =>
+    rejections.write(summary, () => logOf(request).warn(details, reason))
 }

@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../../../time/clock.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
-import {
-  ByteBudget,
-  LARGE_MESSAGES_BYTES_MAX,
-  type Now,
-  SMALL_MESSAGE_BYTES,
-} from './byte-budget.ts'
+import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,8 +16,12 @@ declare module 'fastify' {
  *
  * @param threads how many threads share the process's limits
  */
-export function limitResponses(app: FastifyInstance, threads: number, now?: Now): void {
-  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX / threads, now))
+export function limitResponses(
+  app: FastifyInstance,
+  threads: number,
+  clock?: Pick<Clock, 'monotonic'>,
+): void {
+  app.decorate('responseBudget', new ByteBudget(LARGE_MESSAGES_BYTES_MAX / threads, clock))
 }
 
 /**

@@ -3,8 +3,9 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../../../time/clock.ts'
 import { preferredCoding } from './accept.ts'
-import { ByteBudget, type Now } from './byte-budget.ts'
+import { ByteBudget } from './byte-budget.ts'
 import { addVary, entityTag, isKnown, reserve } from './response.ts'
 
 /** Revalidated before each use, so that a page matches the running service. */
@@ -68,8 +69,8 @@ export class StaticFiles {
   readonly #encrypted: ByteBudget
 
   /** @param threads how many threads share the process's limits */
-  constructor(threads: number, now?: Now) {
-    this.#encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX / threads, now)
+  constructor(threads: number, clock?: Pick<Clock, 'monotonic'>) {
+    this.#encrypted = new ByteBudget(ENCRYPTED_BYTES_MAX / threads, clock)
   }
 
   /**

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError, fileError } from '../../config/config.ts'
+import { messageOf } from '../../system/errors.ts'
 import { READABLE_BY_ALL } from '../../system/file-modes.ts'
 
 const TICKET_SECRET_LENGTH = 32
@@ -132,7 +133,7 @@ function withReason<Result>(expected: string, parse: () => Result): Result {
   try {
     return parse()
   } catch (error) {
-    throw new ConfigError(`${expected} (${(error as Error).message})`, { cause: error })
+    throw new ConfigError(`${expected} (${messageOf(error)})`, { cause: error })
   }
 }
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { known } from '../../../contract/known.ts'
+import { messageOf } from '../../system/errors.ts'
 import { isLoopback, toHosts } from '../../system/loopback.ts'
 import { type Certificate, covers } from './certificate.ts'
 
@@ -29,7 +31,7 @@ export interface Endpoint {
 /** Where a service listens. */
 export interface Listening {
   /** One for each available host. */
-  readonly addresses: readonly AddressInfo[]
+  readonly addresses: readonly [AddressInfo, ...AddressInfo[]]
   /** Each other host, with the reason. */
   readonly unavailable: readonly string[]
 }
@@ -49,17 +51,17 @@ export async function prepareToListen(
   host: string,
   threads: number,
 ): Promise<(endpoint: Endpoint) => Promise<Listening>> {
-  const groups = Array.from({ length: Math.ceil(LISTENERS / threads) }, (_, number) =>
-    toHosts(host).map((_, index) => (number + index === 0 ? app.server : otherListener(app))),
-  )
-  const [first, ...others] = groups as [Server[], ...Server[][]]
+  const createGroup = (firstServer = otherListener(app)) =>
+    toHosts(host).map((_, index) => (index === 0 ? firstServer : otherListener(app)))
+  const first = createGroup(app.server)
+  const others = Array.from({ length: Math.ceil(LISTENERS / threads) - 1 }, () => createGroup())
   await app.ready()
   return async (endpoint) => {
     const listening = await listenOn(first, endpoint)
     const { addresses } = listening
     const hosts = addresses.map(({ address }) => address)
     for (const group of endpoint.reusePort ? others : []) {
-      await listenOn(group, { ...endpoint, hosts, port: (addresses[0] as AddressInfo).port })
+      await listenOn(group, { ...endpoint, hosts, port: addresses[0].port })
     }
     return listening
   }
@@ -73,20 +75,26 @@ export async function listenOn(
   const addresses: AddressInfo[] = []
   const unavailable: string[] = []
   for (const [index, host] of hosts.entries()) {
-    const server = servers[index] as Server
+    const server = known(servers[index])
     const chosen = addresses[0]?.port ?? port
     try {
       server.listen({ host, port: chosen, reusePort, backlog: BACKLOG })
       await once(server, 'listening')
-      addresses.push(server.address() as AddressInfo)
+      addresses.push(addressOf(server))
     } catch (error) {
       if (index === 0) throw error
-      unavailable.push(
-        `${toAuthority({ address: host, port: chosen })}: ${(error as Error).message}`,
-      )
+      unavailable.push(`${toAuthority({ address: host, port: chosen })}: ${messageOf(error)}`)
     }
   }
-  return { addresses, unavailable }
+  const [first, ...others] = addresses
+  return { addresses: [known(first), ...others], unavailable }
+}
+
+/** The address of a server that listens on a port. */
+export function addressOf(server: Server): AddressInfo {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no address')
+  return address
 }
 
 /** The part of a URL before the path, such as `[::1]:3000`. */

@@ -12,9 +12,11 @@ const latest = Symbol('the response to the latest served request')
 const closing = Symbol('whether the connection accepts no more requests')
 
 /** Properties rather than a WeakMap, because they are read for every request. */
-type Connection = Socket & {
+type TrackedSocket = Socket & {
   [latest]?: ServerResponse
   [closing]?: boolean
+  /** Node's. After CONNECT, there is none. */
+  parser?: Parser | null
 }
 
 export interface ConnectionTimeouts {
@@ -31,13 +33,20 @@ interface Parser {
 }
 
 /** The response to the latest request of a connection, whether in flight or ended. */
-export function latestResponse(connection: Connection): ServerResponse | undefined {
+export function latestResponse(connection: TrackedSocket): ServerResponse | undefined {
   return connection[latest]
 }
 
 /** Whether a connection accepts no more requests and closes after the response in flight. */
-export function isClosing(connection: Connection): boolean {
+export function isClosing(connection: TrackedSocket): boolean {
   return connection[closing] === true
+}
+
+interface OneRequest {
+  /** Calls `serve` if the request can be served. */
+  admit(request: IncomingMessage, response: ServerResponse, serve: () => void): void
+  /** The open connections that have sent a request. */
+  readonly connections: ReadonlySet<Socket>
 }
 
 /**
@@ -49,17 +58,16 @@ export function isClosing(connection: Connection): boolean {
  * the client can still read the response: see `linger`.
  *
  * @param counts includes the connections closed because another request arrived
- * @returns `admit`, which calls `serve` if the request can be served, and the open connections that have sent a request
  */
 export function oneRequestPerConnection(
   { requestTimeoutMs, responseTimeoutMs }: ConnectionTimeouts,
   counts: ConnectionCounts,
-) {
+): OneRequest {
   const connections = new Set<Socket>()
-  return { admit, connections: connections as ReadonlySet<Socket> }
+  return { admit, connections }
 
   function admit({ socket }: IncomingMessage, response: ServerResponse, serve: () => void): void {
-    const connection: Connection = socket
+    const connection: TrackedSocket = socket
     if (connection.destroyed || connection.writableEnded) return
     const previous = connection[latest]
     if (previous !== undefined && !previous.closed) {
@@ -79,7 +87,7 @@ export function oneRequestPerConnection(
     connection[latest] = response
   }
 
-  function track(connection: Connection): void {
+  function track(connection: TrackedSocket): void {
     // Node caches the address when it is first read, and the log needs it after the connection has closed.
     void connection.remoteAddress
     connections.add(connection)
@@ -95,7 +103,7 @@ export function oneRequestPerConnection(
 
   function refuse(inFlight: ServerResponse<IncomingMessage>): void {
     counts.pipelined++
-    const connection: Connection = inFlight.req.socket
+    const connection: TrackedSocket = inFlight.req.socket
     connection[latest] = inFlight
     takeNoMore(connection)
     if (!inFlight.headersSent) inFlight.shouldKeepAlive = false
@@ -103,12 +111,11 @@ export function oneRequestPerConnection(
   }
 }
 
-function takeNoMore(connection: Connection): void {
+function takeNoMore(connection: TrackedSocket): void {
   connection[closing] = true
   // Node would parse the rest of what it has read, which can be thousands of requests.
-  const { parser } = connection as unknown as { parser: Parser | null }
-  // After CONNECT, there is none.
-  if (parser !== null) {
+  const { parser } = connection
+  if (parser) {
     parser.onIncoming = () => {
       parser.incoming = null
       return PARSE_NO_MORE

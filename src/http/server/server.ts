@@ -38,19 +38,22 @@ const TIMEOUT_CHECK_MS = 1000
 
 const RESPONSE_TIMEOUT_MS = 30_000
 
-export interface ServerParts {
+export interface ServerOptions {
   readonly config: Pick<Config, 'trustProxy' | 'requestTimeout' | 'maxConnections'>
   /** Methods whose operations read a body, in upper case. */
   readonly bodyMethods: ReadonlySet<string>
-  /** Undefined for no log. */
-  readonly log: FastifyBaseLogger | undefined
-  /** Undefined for plain HTTP. */
-  readonly certificate?: Certificate | undefined
-  /** See AppOptions. */
+  /** Without it, nothing is logged. */
+  readonly log?: FastifyBaseLogger | undefined
+  /**
+   * Whether to log what all HTTP threads do alike, such as reloading the certificate. One of them must. By default,
+   * this one does.
+   */
   readonly logsForAll?: boolean | undefined
+  /** The configured certificate. Without it, the server speaks plain HTTP. */
+  readonly certificate?: Certificate | undefined
   /** Undefined if CORS is off. */
   readonly cors?: Cors | undefined
-  /** Undefined if requests are not measured. */
+  /** Without it, requests are not measured. */
   readonly requestMetrics?: RequestMetrics | undefined
   /** How long a client can leave a response unread before it is disconnected. 30 seconds by default. */
   readonly responseTimeoutMs?: number | undefined
@@ -69,7 +72,7 @@ export function createServer({
   cors,
   requestMetrics,
   responseTimeoutMs = RESPONSE_TIMEOUT_MS,
-}: ServerParts): FastifyInstance {
+}: ServerOptions): FastifyInstance {
   const reject = createSocketRejecter(bodyMethods, requestMetrics, cors)
   const options = serverOptions(config, reject, cors)
   const app = Fastify(certificate ? withTls(options, certificate) : options)
@@ -89,7 +92,8 @@ export function createServer({
   const isSecure = certificate !== undefined || trustProxy !== undefined
   const [serve] = server.listeners('request') as [RequestListener]
   const { admit, connections } = oneRequestPerConnection(timeouts, counts)
-  // A single listener, because Node copies a list of several for each request.
+  // A single listener, because Node copies a list of several for each request. rejectTinyChunks and rejectHead end only
+  // requests that Node accepts but Fastify must not see (client-errors.ts).
   server.off('request', serve).on('request', (request, response) => {
     rejectTinyChunks(request, reject)
     rewriteUrlTarget(request, isSecure)
@@ -110,7 +114,7 @@ export function createServer({
 }
 
 function serverOptions(
-  { trustProxy, requestTimeout }: ServerParts['config'],
+  { trustProxy, requestTimeout }: ServerOptions['config'],
   reject: Reject,
   cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {

@@ -2,8 +2,10 @@ import { hkdfSync } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import type { Socket } from 'node:net'
-import type { SecureContextOptions, Server } from 'node:tls'
+import { type SecureContextOptions, Server } from 'node:tls'
 import type { FastifyBaseLogger, FastifyHttpOptions, FastifyInstance } from 'fastify'
+import { LimitedLog } from '../../log/limited-log.ts'
+import { messageOf } from '../../system/errors.ts'
 import { type Certificate, fileVersions, readCertificate } from './certificate.ts'
 
 type Options = FastifyHttpOptions<HttpServer>
@@ -51,7 +53,8 @@ export function serveTls(
   certificate: Certificate,
   logsReload: boolean,
 ): void {
-  const server = app.server as HttpServer & Server
+  const { server } = app
+  if (!(server instanceof Server)) throw new Error('the server does not use TLS')
   const log = logsReload ? app.log : app.log.child({}, { level: 'silent' })
   // Node's own listener would send a plain-text HTTP error.
   server.removeAllListeners('tlsClientError')
@@ -81,7 +84,8 @@ function watchFiles(
 ): NodeJS.Timeout {
   let current = versions
   let latest = versions
-  let problem: string | undefined
+  // The same reason is not logged again until there is another one, or the certificate has been reloaded.
+  const problems = new LimitedLog({ periodMs: Number.POSITIVE_INFINITY, keysMax: 1 })
   const look = async () => {
     const before = latest
     latest = await fileVersions(files)
@@ -91,12 +95,11 @@ function watchFiles(
       const certificate = await readCertificate(files, ticketSecret)
       onChange(certificate)
       current = certificate.versions
-      problem = undefined
+      problems.forgetAll()
     } catch (error) {
-      const reason = (error as Error).message
+      const reason = messageOf(error)
       const message = 'TLS certificate not reloaded; the previous one stays in use'
-      if (reason !== problem) log.warn({ reason }, message)
-      problem = reason
+      problems.write(reason, () => log.warn({ reason }, message))
     }
   }
   let isLooking = false

@@ -1,7 +1,7 @@
 /** What Swagger UI does in the browser: its configuration and our plugin. test/browser/ runs it in a real one. */
 import { createContext, runInContext } from 'node:vm'
 import t from 'tap'
-import { plantStorePage, prepareRequest } from '../../../src/http/docs/docs-page.ts'
+import { prepareRequest, swaggerPlugin } from '../../../src/http/docs/docs-page.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
 let service: Service
@@ -9,7 +9,7 @@ t.before(async () => {
   service = await startService(t)
 })
 
-type Plugin = ReturnType<typeof plantStorePage>
+type Plugin = ReturnType<typeof swaggerPlugin>
 type Request = Parameters<typeof prepareRequest>[0]
 
 interface Configuration {
@@ -17,7 +17,7 @@ interface Configuration {
   readonly persistAuthorization: boolean
   readonly validatorUrl: null
   readonly requestInterceptor: typeof prepareRequest
-  readonly plugins: (typeof plantStorePage)[]
+  readonly plugins: (typeof swaggerPlugin)[]
 }
 
 /** Renders an element as an array of its parts. */
@@ -122,7 +122,7 @@ for (const [content, text] of [
 ] as const) {
   t.test(`Swagger UI shows ${content} digit for digit`, async (t) => {
     const { plugins } = await configurationAt('http://here/documentation')
-    for (const plugin of [...plugins, plantStorePage]) {
+    for (const plugin of [...plugins, swaggerPlugin]) {
       const json = shown(plugin(UI), content, 'application/json; charset=utf-8')
       t.same(json, { component: 'HighlightCode', text })
     }
@@ -131,7 +131,7 @@ for (const [content, text] of [
 
 t.test('Swagger UI renders content other than JSON itself', async (t) => {
   for (const type of ['text/html', undefined]) {
-    t.match(shown(plantStorePage(UI), '<p>', type), { component: "Swagger UI's own" })
+    t.match(shown(swaggerPlugin(UI), '<p>', type), { component: "Swagger UI's own" })
   }
 })
 
@@ -148,7 +148,7 @@ function immutable<Value>(values: Record<string, Value>) {
 
 /** The properties with which the plugin renders a component of Swagger UI; undefined if it does not render it. */
 function passedOn(name: keyof Plugin['wrapComponents'], properties: object) {
-  const wrap = plantStorePage(UI).wrapComponents[name] as (
+  const wrap = swaggerPlugin(UI).wrapComponents[name] as (
     original: string,
     ui: typeof UI,
   ) => (properties: object) => [string, object] | null
@@ -189,10 +189,10 @@ t.test('the docs show neither X-Request-Id for each response nor patterns', asyn
 
 t.test('the page shows its own name at the top', async (t) => {
   t.intercept(globalThis as { document?: object }, 'document', { value: { title: 'Plant Store' } })
-  t.equal(plantStorePage(UI).components.Logo(), 'Plant Store')
+  t.equal(swaggerPlugin(UI).components.Logo(), 'Plant Store')
 })
 
 t.test('the ids of a list are edited as text', async (t) => {
-  const { JsonSchema_integer_int64: field } = plantStorePage(UI).components
+  const { JsonSchema_integer_int64: field } = swaggerPlugin(UI).components
   t.strictSame(field({ value: '4' }), ['JsonSchema_string', { value: '4' }])
 })

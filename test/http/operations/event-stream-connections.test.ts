@@ -173,7 +173,7 @@ t.test('a client that does not read is paused, then disconnected', async (t) => 
 
 t.test('a stream whose page does not fit into memory reads it again later', async (t) => {
   // Nobody loses bytes to others.
-  const { service, countReads } = await startWaitingService(t, { now: () => 0 })
+  const { service, countReads } = await startWaitingService(t, { clock: { monotonic: () => 0 } })
   await service.call({ body: { id: 1, name: 'x'.repeat(MIB / 2) } })
   const release = fillBudget(service)
   const stream = await EventStream.open(t, service, { path: '/changes' })
@@ -189,7 +189,7 @@ t.test('a stream whose page does not fit into memory reads it again later', asyn
 
 t.test('a stream that has not read its page for long loses it to others', async (t) => {
   let now = 0
-  const service = await startService(t, { now: () => now })
+  const service = await startService(t, { clock: { monotonic: () => now } })
   const plants = Array.from({ length: 20 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
   await service.store.importPlants(plants, 'stop')
   const socket = openConnection(t, service).pause()

@@ -7,7 +7,7 @@ import { createPlant } from '../../helpers/client.ts'
 import { Command } from '../../helpers/command.ts'
 
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
-const FOLDERS = ['bin', 'client', 'contract', 'formats', 'service', 'src']
+const FOLDERS = ['bin', 'client', 'contract', 'formats', 'service', 'src', 'time']
 const SOURCES = [...FOLDERS, 'openapi.yaml', 'package.json']
 const TOKEN = 'sixteen-letters.'
 

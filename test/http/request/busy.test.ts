@@ -18,7 +18,7 @@ t.test(
     let now = 0
     const service = await startService(t, {
       config: { requestTimeout: HOUR_MS },
-      now: () => now,
+      clock: { monotonic: () => now },
     })
     const json = `Content-Type: application/json\r\nContent-Length: ${MIB}\r\n`
     const part = Buffer.alloc(MIB - 1, ' ')
@@ -57,7 +57,7 @@ t.test(
     let now = 0
     const service = await startService(t, {
       responseTimeoutMs: HOUR_MS,
-      now: () => now,
+      clock: { monotonic: () => now },
     })
     // Six bytes of JSON per character: in total more than the system's buffers hold.
     const name = '\x01'.repeat(2 * MIB)

@@ -6,7 +6,7 @@ const never = () => t.fail('bytes were lost')
 /** A budget of 10 bytes, and its clock. */
 function setUp() {
   const clock = { now: 0 }
-  return { clock, budget: new ByteBudget(10, () => clock.now) }
+  return { clock, budget: new ByteBudget(10, { monotonic: () => clock.now }) }
 }
 
 t.test('a budget can be used up exactly, and not beyond', async (t) => {

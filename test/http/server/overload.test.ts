@@ -9,7 +9,10 @@ import { type Service, startService } from '../../helpers/service.ts'
 /** A service whose reads work and whose changes wait for `release`. */
 async function startHeldService(t: Test) {
   // The clock stands still, so no request is rejected because it has waited too long.
-  const service = await startService(t, { config: { lockTimeout: 60_000 }, now: () => 0 })
+  const service = await startService(t, {
+    config: { lockTimeout: 60_000 },
+    clock: { monotonic: () => 0 },
+  })
   await service.call({ body: { id: 0, name: 'before' } })
   const holder = new Sqlite(service.database)
   t.teardown(() => holder.close())

@@ -242,7 +242,7 @@ t.test('the URL of an embedded service matches its certificate', async (t) => {
 
 t.test('unread docs responses take a bounded amount of memory', async (t) => {
   // Nobody loses memory to others.
-  const service = await startTls(t, { now: () => 0 })
+  const service = await startTls(t, { clock: { monotonic: () => 0 } })
   const { port } = service
   const bundle =
     'GET /documentation/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'
