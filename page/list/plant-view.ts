@@ -1,9 +1,9 @@
 import type { Change, PlantStoreClient } from '../../client/client.ts'
 import { isTransient } from '../errors/error-text.ts'
 import { Model } from '../model/model.ts'
-import { ChangeFeed, type Surroundings } from './change-feed.ts'
 import { matches, type Selection } from './filter.ts'
 import { ListLoader } from './list-loader.ts'
+import { LiveFeed, type Surroundings } from './live-feed.ts'
 import { PlantList, type PlantState } from './plant-list.ts'
 
 /** What somebody else has just done to a plant. One that is no longer in the list is shown while it has the mark. */
@@ -30,7 +30,7 @@ export interface ViewOptions {
 
 /** The plants that a person looks at, kept up to date. */
 export class PlantView extends Model {
-  readonly feed: ChangeFeed
+  readonly feed: LiveFeed
   readonly #options: ViewOptions
   readonly #marks = new Map<bigint, { readonly mark: Mark }>()
   readonly #controller = new AbortController()
@@ -45,7 +45,7 @@ export class PlantView extends Model {
   constructor(options: ViewOptions) {
     super()
     this.#options = options
-    this.feed = new ChangeFeed(options.feedClient, options.surroundings)
+    this.feed = new LiveFeed(options.feedClient, options.surroundings)
     this.#selection = options.selection
     this.#loader = this.#createLoader(this.#listOf(options.selection))
     this.feed.subscribe(() => this.changed())

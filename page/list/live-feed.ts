@@ -1,7 +1,7 @@
 import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
 import { Model } from '../model/model.ts'
 
-export type FeedState = 'connecting' | 'live' | 'lost'
+export type LiveState = 'connecting' | 'live' | 'lost'
 
 /** Shorter than proxies usually wait for a response. */
 const WAIT_SECONDS = 25
@@ -17,22 +17,22 @@ export interface Surroundings {
   /** Resolves at once unless nobody can see the page. */
   visible(): Promise<void>
   /** Aborts when the browser loses its connection, which requests notice late. */
-  connection(): AbortSignal
+  offline(): AbortSignal
   /** Resolves after some milliseconds, or earlier if the browser is online again. */
   pause(milliseconds: number): Promise<void>
 }
 
-export interface Follower {
+export interface FeedListener {
   /** All plants must be loaded (again): the feed begins here. */
   onStart(): void
   onChanges(changes: readonly Change[]): void
 }
 
 /** Follows the changes of all plants by long polling, and says whether it is up to date. */
-export class ChangeFeed extends Model {
+export class LiveFeed extends Model {
   readonly #client: PlantStoreClient
   readonly #surroundings: Surroundings
-  #state: FeedState = 'connecting'
+  #state: LiveState = 'connecting'
   #problem: unknown
 
   /** @param client one without retries, so that a lost connection is shown at once */
@@ -42,7 +42,7 @@ export class ChangeFeed extends Model {
     this.#surroundings = surroundings
   }
 
-  get state(): FeedState {
+  get state(): LiveState {
     return this.#state
   }
 
@@ -52,20 +52,20 @@ export class ChangeFeed extends Model {
   }
 
   /** Resolves once the signal aborts. */
-  async follow(follower: Follower, signal: AbortSignal): Promise<void> {
+  async follow(listener: FeedListener, signal: AbortSignal): Promise<void> {
     let cursor: string | undefined
     let isStarted = false
     let pauseMs = PAUSE_MS
     const start = () => {
       isStarted = true
-      follower.onStart()
+      listener.onStart()
     }
     while (!signal.aborted) {
       try {
         await this.#surroundings.visible()
         // After a failure, a request that does not wait shows whether the connection is back.
         const wait = cursor !== undefined && this.#state === 'live' ? { wait: WAIT_SECONDS } : {}
-        const connected = AbortSignal.any([signal, this.#surroundings.connection()])
+        const connected = AbortSignal.any([signal, this.#surroundings.offline()])
         const page = await this.#client.listChanges(
           { after: cursor ?? 'latest', ...wait, limit: PAGE_SIZE },
           { signal: connected },
@@ -73,7 +73,7 @@ export class ChangeFeed extends Model {
         pauseMs = PAUSE_MS
         this.#enter('live')
         if (cursor === undefined) start()
-        else if (page.changes.length > 0) follower.onChanges(page.changes)
+        else if (page.changes.length > 0) listener.onChanges(page.changes)
         cursor = page.cursor
       } catch (error) {
         if (signal.aborted) return
@@ -91,7 +91,7 @@ export class ChangeFeed extends Model {
     }
   }
 
-  #enter(state: FeedState, problem?: unknown): void {
+  #enter(state: LiveState, problem?: unknown): void {
     if (state === this.#state) return
     this.#state = state
     this.#problem = problem
