@@ -37,15 +37,32 @@ export function fetchChanges(
  */
 export async function* followChanges(
   transport: Transport,
-  { after, pageSize = PAGE_SIZE, signal }: ChangesOptions,
+  { after: start, pageSize: limit = PAGE_SIZE, signal }: ChangesOptions,
 ): AsyncGenerator<Change, void, void> {
-  const query = { ...(after !== undefined && { after }), limit: pageSize }
-  // Without a wait. If it failed while it waits after `latest`, its retry would miss changes.
-  let page = await fetchChanges(transport, query, { signal })
+  const pages = changePages(start, (after, isFirst) => {
+    const query = { ...(after !== undefined && { after }), limit }
+    // The first request does not wait. If it failed while it waits after `latest`, its retry would miss changes.
+    const wait = isFirst ? 0 : WAIT_SECONDS
+    return fetchChanges(transport, { ...query, wait }, { signal }, !isFirst)
+  })
+  for await (const { changes } of pages) yield* changes
+}
+
+/**
+ * Follows changes page by page. Pages without changes are yielded too. It ends only with an error of `fetchPage`. The
+ * next page is fetched once the caller has processed the previous one.
+ *
+ * @param start the cursor after which to begin, `latest`, or undefined for the oldest retained change
+ * @param fetchPage fetches the page after a cursor
+ */
+export async function* changePages<Page extends { readonly cursor: string }, Start>(
+  start: Start,
+  fetchPage: (after: Start | string, isFirst: boolean) => Promise<Page>,
+): AsyncGenerator<Page, never, void> {
+  let page = await fetchPage(start, true)
   for (;;) {
-    yield* page.changes
-    const next = { ...query, after: page.cursor, wait: WAIT_SECONDS }
-    page = await fetchChanges(transport, next, { signal }, true)
+    yield page
+    page = await fetchPage(page.cursor, false)
   }
 }
 
