@@ -37,32 +37,33 @@ export function fetchChanges(
  */
 export async function* followChanges(
   transport: Transport,
-  { after: start, pageSize: limit = PAGE_SIZE, signal }: ChangesOptions,
+  { after, pageSize: limit = PAGE_SIZE, signal }: ChangesOptions,
 ): AsyncGenerator<Change, void, void> {
-  const pages = changePages(start, (after, isFirst) => {
-    const query = { ...(after !== undefined && { after }), limit }
-    // The first request does not wait. If it failed while it waits after `latest`, its retry would miss changes.
-    const wait = isFirst ? 0 : WAIT_SECONDS
-    return fetchChanges(transport, { ...query, wait }, { signal }, !isFirst)
-  })
+  const query = { ...(after !== undefined && { after }), limit }
+  // Without a wait. If it failed while it waits after `latest`, its retry would miss changes.
+  const first = await fetchChanges(transport, query, { signal })
+  yield* first.changes
+  const pages = changePages(first.cursor, (after) =>
+    fetchChanges(transport, { after, limit, wait: WAIT_SECONDS }, { signal }, true),
+  )
   for await (const { changes } of pages) yield* changes
 }
 
 /**
- * Follows changes page by page. Pages without changes are yielded too. It ends only with an error of `fetchPage`. The
- * next page is fetched once the caller has processed the previous one.
+ * Follows changes page by page. Pages without changes are yielded too. Each page is fetched once the caller has processed
+ * the previous one. It ends only with an error of `fetchPage`.
  *
- * @param start the cursor after which to begin, `latest`, or undefined for the oldest retained change
+ * @param after the cursor after which to begin, or `latest`
  * @param fetchPage fetches the page after a cursor
  */
-export async function* changePages<Page extends { readonly cursor: string }, Start>(
-  start: Start,
-  fetchPage: (after: Start | string, isFirst: boolean) => Promise<Page>,
+export async function* changePages<Page extends { readonly cursor: string }>(
+  after: string,
+  fetchPage: (after: string) => Promise<Page>,
 ): AsyncGenerator<Page, never, void> {
-  let page = await fetchPage(start, true)
-  for (;;) {
+  for (let cursor = after; ; ) {
+    const page = await fetchPage(cursor)
     yield page
-    page = await fetchPage(page.cursor, false)
+    cursor = page.cursor
   }
 }
 

@@ -1,4 +1,7 @@
-import { type Change, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
+import { changePages } from '../../client/changes.ts'
+import type { Change, ChangePage, PlantStoreClient } from '../../client/client.ts'
+import { hasCondition } from '../../client/errors.ts'
+import { retry } from '../../time/retry.ts'
 import { Model } from '../model/model.ts'
 
 export type LiveState = 'connecting' | 'live' | 'lost'
@@ -8,9 +11,11 @@ const WAIT_SECONDS = 25
 
 const PAGE_SIZE = 200
 
-/** The first and the longest pause after a failure, in milliseconds. */
-const PAUSE_MS = 500
-const PAUSE_MS_MAX = 15_000
+/** The end of the feed. */
+const LATEST = 'latest'
+
+/** The delays after failures, in milliseconds. */
+const DELAYS = { delayMs: 500, delayMsMax: 15_000 }
 
 /** What the feed needs of the browser. */
 export interface Surroundings {
@@ -53,40 +58,28 @@ export class LiveFeed extends Model {
 
   /** Resolves once the signal aborts. */
   async follow(listener: FeedListener, signal: AbortSignal): Promise<void> {
-    let cursor: string | undefined
     let isStarted = false
-    let pauseMs = PAUSE_MS
     const start = () => {
       isStarted = true
       listener.onStart()
     }
+    const onFailure = (error: unknown) => {
+      this.#enter('lost', error)
+      // The plants may be readable although the feed is not.
+      if (!isStarted) start()
+    }
     while (!signal.aborted) {
       try {
-        await this.#surroundings.visible()
-        // After a failure, a request that does not wait shows whether the connection is back.
-        const wait = cursor !== undefined && this.#state === 'live' ? { wait: WAIT_SECONDS } : {}
-        const connected = AbortSignal.any([signal, this.#surroundings.offline()])
-        const page = await this.#client.listChanges(
-          { after: cursor ?? 'latest', ...wait, limit: PAGE_SIZE },
-          { signal: connected },
-        )
-        pauseMs = PAUSE_MS
-        this.#enter('live')
-        if (cursor === undefined) start()
-        else if (page.changes.length > 0) listener.onChanges(page.changes)
-        cursor = page.cursor
+        const pages = changePages(LATEST, (after) => this.#fetchPage(after, onFailure, signal))
+        await pages.next()
+        start()
+        for await (const { changes } of pages) {
+          if (changes.length > 0) listener.onChanges(changes)
+        }
       } catch (error) {
         if (signal.aborted) return
-        const condition = error instanceof PlantStoreError ? error.condition : undefined
-        if (condition === 'cursor-expired' || condition === 'cursor-malformed') {
-          cursor = undefined
-          continue
-        }
-        this.#enter('lost', error)
-        // The plants may be readable although the feed is not.
-        if (!isStarted) start()
-        await this.#surroundings.pause(pauseMs)
-        pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
+        // Changes were missed.
+        if (!isLostCursor(error)) throw error
       }
     }
   }
@@ -97,4 +90,33 @@ export class LiveFeed extends Model {
     this.#problem = problem
     this.changed()
   }
+
+  /** Repeats a request until it succeeds, unless its cursor is lost. */
+  #fetchPage(
+    after: string,
+    onFailure: (error: unknown) => void,
+    signal: AbortSignal,
+  ): Promise<ChangePage> {
+    const attempt = async (failures: number) => {
+      await this.#surroundings.visible()
+      // After a failure, a request that does not wait shows whether the connection is back.
+      const wait = after === LATEST || failures > 0 ? 0 : WAIT_SECONDS
+      const connected = AbortSignal.any([signal, this.#surroundings.offline()])
+      const query = { after, wait, limit: PAGE_SIZE }
+      const page = await this.#client.listChanges(query, { signal: connected })
+      this.#enter('live')
+      return page
+    }
+    const delayAfter = (error: unknown) => {
+      if (isLostCursor(error)) return undefined
+      onFailure(error)
+      return 0
+    }
+    const wait = (milliseconds: number) => this.#surroundings.pause(milliseconds)
+    return retry(attempt, { ...DELAYS, delayAfter, signal, wait })
+  }
+}
+
+function isLostCursor(error: unknown): boolean {
+  return hasCondition(error, 'cursor-expired') || hasCondition(error, 'cursor-malformed')
 }

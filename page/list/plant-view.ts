@@ -1,5 +1,4 @@
 import type { Change, PlantStoreClient } from '../../client/client.ts'
-import { isTransient } from '../errors/error-text.ts'
 import { Model } from '../model/model.ts'
 import { matches, type Selection } from './filter.ts'
 import { ListLoader } from './list-loader.ts'
@@ -8,9 +7,6 @@ import { PlantList, type PlantState } from './plant-list.ts'
 
 /** What somebody else has just done to a plant. One that is no longer in the list is shown while it has the mark. */
 export type Mark = 'new' | 'changed' | 'deleted' | 'unmatched'
-
-/** The pause before plants that could not be loaded are requested again, in milliseconds. */
-const RETRY_MS = 3000
 
 /** More changes at once, such as an import, would mark the whole table. */
 const MARKED_MAX = 20
@@ -204,21 +200,9 @@ export class PlantView extends Model {
   }
 
   #createLoader(list: PlantList): ListLoader {
-    const loader = new ListLoader(this.#options.client, list)
-    let known: unknown
-    loader.subscribe(() => {
-      const { problem } = loader
-      if (problem !== undefined && problem !== known) this.#handle(problem, loader)
-      known = problem
-      this.changed()
-    })
+    const loader = new ListLoader(this.#options.client, list, this.#options.surroundings)
+    loader.subscribe(() => this.changed())
     return loader
-  }
-
-  async #handle(problem: unknown, loader: ListLoader): Promise<void> {
-    if (!isTransient(problem)) return
-    await this.#options.surroundings.pause(RETRY_MS)
-    if (loader.problem === problem && loader === this.#loader) loader.retry()
   }
 }
 
