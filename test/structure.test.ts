@@ -55,7 +55,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/metrics/request-metrics.ts',
   ],
   'src/webhooks': ['service', 'contract', 'time'],
-  'src/mirror': ['service', 'contract', 'time', 'client', 'src/config'],
+  'src/mirror': ['service', 'contract', 'time', 'client', 'src/system'],
   'src/metrics': ['contract', 'time', 'src/stores', 'src/webhooks'],
   'src/admin': [
     'service',
