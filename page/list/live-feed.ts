@@ -63,14 +63,22 @@ export class LiveFeed extends Model {
       isStarted = true
       listener.onStart()
     }
-    const onFailure = (error: unknown) => {
-      this.#enter('lost', error)
-      // The plants may be readable although the feed is not.
-      if (!isStarted) start()
-    }
+    const fetchPage = (after: string) =>
+      retry((failures) => this.#request(after, failures, signal), {
+        ...DELAYS,
+        delayAfter: (error) => {
+          if (isLostCursor(error)) return undefined
+          this.#enter('lost', error)
+          // The plants may be readable although the feed is not.
+          if (!isStarted) start()
+          return 0
+        },
+        wait: (milliseconds) => this.#surroundings.pause(milliseconds),
+        signal,
+      })
     while (!signal.aborted) {
       try {
-        const pages = changePages(LATEST, (after) => this.#fetchPage(after, onFailure, signal))
+        const pages = changePages(LATEST, fetchPage)
         await pages.next()
         start()
         for await (const { changes } of pages) {
@@ -84,36 +92,22 @@ export class LiveFeed extends Model {
     }
   }
 
+  async #request(after: string, failures: number, signal: AbortSignal): Promise<ChangePage> {
+    await this.#surroundings.visible()
+    // After a failure, a request that does not wait shows whether the connection is back.
+    const wait = after === LATEST || failures > 0 ? 0 : WAIT_SECONDS
+    const connected = AbortSignal.any([signal, this.#surroundings.offline()])
+    const query = { after, wait, limit: PAGE_SIZE }
+    const page = await this.#client.listChanges(query, { signal: connected })
+    this.#enter('live')
+    return page
+  }
+
   #enter(state: LiveState, problem?: unknown): void {
     if (state === this.#state) return
     this.#state = state
     this.#problem = problem
     this.changed()
-  }
-
-  /** Repeats a request until it succeeds, unless its cursor is lost. */
-  #fetchPage(
-    after: string,
-    onFailure: (error: unknown) => void,
-    signal: AbortSignal,
-  ): Promise<ChangePage> {
-    const attempt = async (failures: number) => {
-      await this.#surroundings.visible()
-      // After a failure, a request that does not wait shows whether the connection is back.
-      const wait = after === LATEST || failures > 0 ? 0 : WAIT_SECONDS
-      const connected = AbortSignal.any([signal, this.#surroundings.offline()])
-      const query = { after, wait, limit: PAGE_SIZE }
-      const page = await this.#client.listChanges(query, { signal: connected })
-      this.#enter('live')
-      return page
-    }
-    const delayAfter = (error: unknown) => {
-      if (isLostCursor(error)) return undefined
-      onFailure(error)
-      return 0
-    }
-    const wait = (milliseconds: number) => this.#surroundings.pause(milliseconds)
-    return retry(attempt, { ...DELAYS, delayAfter, signal, wait })
   }
 }
 

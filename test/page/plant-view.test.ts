@@ -386,6 +386,35 @@ t.test('if changes were missed, the plants are loaded again', async (t) => {
   t.equal(view.feed.state, 'live')
 })
 
+t.test('an error of the page is not mistaken for a failure of the feed', async (t) => {
+  const service = await start(t, 3)
+  const { view, following } = await open(t, service, {
+    onChange: () => {
+      throw new Error('a bug')
+    },
+  })
+  const ended = t.rejects(following, { message: 'a bug' })
+  await until(view, () => view.list.isComplete)
+  await put(service, 1, 'changed')
+  await ended
+})
+
+t.test('what could not be loaded is requested once if a person tries again first', async (t) => {
+  const service = await start(t, 3)
+  const pause = Promise.withResolvers<void>()
+  const { view, proxy } = await open(t, service, {
+    faults: [passed, lost],
+    surroundings: { ...surroundings, pause: () => pause.promise },
+  })
+  await until(view, () => view.loader.problem !== undefined)
+  view.loader.retry()
+  await until(view, () => view.list.isComplete)
+  pause.resolve()
+  await setImmediate()
+  t.notOk(view.loader.isLoading)
+  t.equal(proxy.requests.filter(({ line }) => line.startsWith('GET /plants')).length, 2)
+})
+
 t.test('a hidden page stops, and catches up when it is visible', async (t) => {
   const service = await start(t, 3)
   let visible = Promise.resolve()
