@@ -1,7 +1,7 @@
 import { limits } from '../contract/limits.gen.ts'
-import type { CallOptions, Connection } from './connection.ts'
 import { areChanges, type FetchResult, readContent, readNextQuery, toError } from './responses.ts'
 import type { WaitOptions } from './retry.ts'
+import type { CallOptions, Transport } from './transport.ts'
 import type { Change, ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
 
 /** How long each request waits for changes. Proxies commonly close a connection after a minute without a response. */
@@ -11,20 +11,20 @@ const PAGE_SIZE = limits.listChanges.limit.maximum
 
 /** Fetches a page of changes. */
 export function fetchChanges(
-  connection: Connection,
+  transport: Transport,
   { wait = 0, ...query }: ChangeQuery,
   options?: CallOptions,
   isEndless = false,
 ): Promise<ChangePage> {
   const params = { query: wait === 0 ? query : { ...query, wait } }
   const waiting: WaitOptions = { waitMs: 1000 * wait, isEndless }
-  return connection.call(
+  return transport.call(
     (http, init) => http.GET('/changes', { ...init, params }),
     (result) => {
       const changes = readContent(result, areChanges)
       const after = readCursor(result)
       const next = { ...query, after, wait }
-      return { changes, cursor: after, next: (options) => fetchChanges(connection, next, options) }
+      return { changes, cursor: after, next: (options) => fetchChanges(transport, next, options) }
     },
     options,
     waiting,
@@ -36,16 +36,34 @@ export function fetchChanges(
  * response.
  */
 export async function* followChanges(
-  connection: Connection,
-  { after, pageSize = PAGE_SIZE, signal }: ChangesOptions,
+  transport: Transport,
+  { after, pageSize: limit = PAGE_SIZE, signal }: ChangesOptions,
 ): AsyncGenerator<Change, void, void> {
-  const query = { ...(after !== undefined && { after }), limit: pageSize }
+  const query = { ...(after !== undefined && { after }), limit }
   // Without a wait. If it failed while it waits after `latest`, its retry would miss changes.
-  let page = await fetchChanges(connection, query, { signal })
-  for (;;) {
-    yield* page.changes
-    const next = { ...query, after: page.cursor, wait: WAIT_SECONDS }
-    page = await fetchChanges(connection, next, { signal }, true)
+  const first = await fetchChanges(transport, query, { signal })
+  yield* first.changes
+  const pages = changePages(first.cursor, (after) =>
+    fetchChanges(transport, { after, limit, wait: WAIT_SECONDS }, { signal }, true),
+  )
+  for await (const { changes } of pages) yield* changes
+}
+
+/**
+ * Follows changes page by page. Pages without changes are yielded too. Each page is fetched once the caller has processed
+ * the previous one. It ends only with an error of `fetchPage`.
+ *
+ * @param after the cursor after which to begin, or `latest`
+ * @param fetchPage fetches the page after a cursor
+ */
+export async function* changePages<Page extends { readonly cursor: string }>(
+  after: string,
+  fetchPage: (after: string) => Promise<Page>,
+): AsyncGenerator<Page, never, void> {
+  for (let cursor = after; ; ) {
+    const page = await fetchPage(cursor)
+    yield page
+    cursor = page.cursor
   }
 }
 

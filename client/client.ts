@@ -3,7 +3,6 @@ import type { operations } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
 import { type Part, sendParts, splitPlants } from './batches.ts'
 import { fetchChanges, followChanges } from './changes.ts'
-import { type CallOptions, type ClientOptions, Connection } from './connection.ts'
 import { hasCondition } from './errors.ts'
 import { changeParameters, checkId, pathParameters } from './request-parameters.ts'
 import {
@@ -19,6 +18,7 @@ import {
   readNextQuery,
   toError,
 } from './responses.ts'
+import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 import type {
   AccessToken,
   BatchResult,
@@ -42,7 +42,6 @@ import type {
 } from './types.ts'
 
 export type { ErrorCode } from '../contract/error-codes.gen.ts'
-export type { CallOptions, ClientOptions } from './connection.ts'
 export {
   BatchError,
   ConnectionError,
@@ -51,6 +50,7 @@ export {
   UnknownOutcomeError,
 } from './errors.ts'
 export { parseJson, toJson } from './json.ts'
+export type { CallOptions, ClientOptions } from './transport.ts'
 export type {
   AccessToken,
   BatchResult,
@@ -84,7 +84,7 @@ export type { PlantStoreClient }
  * the platform is older than Node 22 and the browsers of its time
  */
 export function createClient(options: ClientOptions): PlantStoreClient {
-  return new PlantStoreClient(new Connection(options))
+  return new PlantStoreClient(new Transport(options))
 }
 
 const TAGS_PAGE_SIZE = limits.listTags.limit.maximum
@@ -109,10 +109,10 @@ type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promis
  * }
  */
 class PlantStoreClient implements Operations {
-  readonly #connection: Connection
+  readonly #transport: Transport
 
-  constructor(connection: Connection) {
-    this.#connection = connection
+  constructor(transport: Transport) {
+    this.#transport = transport
   }
 
   /**
@@ -126,7 +126,7 @@ class PlantStoreClient implements Operations {
    */
   async createPlant(plant: NewPlant, options?: CallOptions): Promise<{ plant: Plant }> {
     checkId(plant.id)
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.POST('/plants', { ...init, body: plant }),
       (result) => ({ plant: readContent(result, isPlant) }),
       options,
@@ -152,7 +152,7 @@ class PlantStoreClient implements Operations {
     for (const { id } of plants) checkId(id)
     const send = ({ start, end, json }: Part) => {
       const request = { body: plants.slice(start, end), bodySerializer: () => json }
-      return this.#connection.call(
+      return this.#transport.call(
         (http, init) => http.POST('/plants/batch', { ...init, ...request }),
         (result) => readContent(result, isBatchResult),
         options,
@@ -178,7 +178,7 @@ class PlantStoreClient implements Operations {
   }
 
   #page(query: PlantQuery | string, options?: CallOptions): Promise<Page> {
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.GET('/plants', { ...init, ...toSearch(query) }),
       (result) => {
         const plants = readContent(result, areStoredPlants)
@@ -221,7 +221,7 @@ class PlantStoreClient implements Operations {
   }
 
   #tagPage(query: TagQuery | string, options?: CallOptions): Promise<TagPage> {
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.GET('/tags', { ...init, ...toSearch(query) }),
       (result) => {
         const tags = readContent(result, areStrings)
@@ -258,7 +258,7 @@ class PlantStoreClient implements Operations {
    * if (!scopes.includes('write') || readOnlyReason !== undefined) console.log('read-only')
    */
   async getToken(options?: CallOptions): Promise<AccessToken> {
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.GET('/token', { ...init }),
       (result) => readContent(result, isAccessToken),
       options,
@@ -280,7 +280,7 @@ class PlantStoreClient implements Operations {
     const { ifNoneMatch } = options
     const header = ifNoneMatch === undefined ? {} : { 'If-None-Match': ifNoneMatch }
     const params = { path: pathParameters(id), header }
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.GET('/plants/{id}', { ...init, params }),
       (result) => (result.response.status === 304 ? undefined : readTaggedPlant(result)),
       options,
@@ -298,7 +298,7 @@ class PlantStoreClient implements Operations {
    */
   async replacePlant(id: bigint, plant: Plant, options?: ChangeOptions): Promise<TaggedPlant> {
     const params = changeParameters(id, options)
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.PUT('/plants/{id}', { ...init, params, body: plant }),
       readTaggedPlant,
       options,
@@ -318,7 +318,7 @@ class PlantStoreClient implements Operations {
   async updatePlant(id: bigint, patch: PlantPatch, options?: ChangeOptions): Promise<TaggedPlant> {
     const params = changeParameters(id, options)
     const headers = { 'Content-Type': 'application/merge-patch+json' }
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.PATCH('/plants/{id}', { ...init, params, headers, body: patch }),
       readTaggedPlant,
       options,
@@ -336,7 +336,7 @@ class PlantStoreClient implements Operations {
    */
   async deletePlant(id: bigint, options?: ChangeOptions): Promise<void> {
     const params = changeParameters(id, options)
-    return this.#connection.call(
+    return this.#transport.call(
       (http, init) => http.DELETE('/plants/{id}', { ...init, params }),
       (result, earlier) => {
         if (result.response.status === 204) return
@@ -358,7 +358,7 @@ class PlantStoreClient implements Operations {
    * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
    */
   async listChanges(query: ChangeQuery = {}, options?: CallOptions): Promise<ChangePage> {
-    return fetchChanges(this.#connection, query, options)
+    return fetchChanges(this.#transport, query, options)
   }
 
   /**
@@ -375,7 +375,7 @@ class PlantStoreClient implements Operations {
    * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
    */
   changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, void> {
-    return followChanges(this.#connection, options)
+    return followChanges(this.#transport, options)
   }
 }
 

@@ -11,8 +11,8 @@ type Int64Member = {
   [Name in keyof Plant]-?: Plant[Name] extends bigint ? Name : never
 }[keyof Plant]
 
-/** TypeScript does not declare this method yet. */
-type ExactJson = JSON & { rawJSON(text: string): unknown }
+/** TypeScript does not declare this function yet. */
+const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
 
 /**
  * Like `JSON.stringify`, but a bigint becomes an integer. Other programs can round one beyond 2^53 when they read it.
@@ -22,7 +22,7 @@ type ExactJson = JSON & { rawJSON(text: string): unknown }
  */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) =>
-    typeof member === 'bigint' ? (JSON as ExactJson).rawJSON(String(member)) : member,
+    typeof member === 'bigint' ? rawJSON(String(member)) : member,
   )
 }
 

@@ -93,7 +93,7 @@ function isError(value: unknown): value is Schemas['Error'] {
 
 /** Null and scalars have no properties. */
 function asRecord(value: unknown): Record<string, unknown> {
-  return Object(value) as Record<string, unknown>
+  return Object(value)
 }
 
 /**
@@ -130,8 +130,11 @@ export function toError({ data, error, response }: FetchResult): ResponseError {
 }
 
 function findErrorCode(status: number, error: number): ErrorCode | undefined {
-  const names = Object.keys(errorCodes) as ErrorCode[]
-  return names.find(
-    (name) => errorCodes[name].status === status && errorCodes[name].error === error,
-  )
+  return Object.keys(errorCodes)
+    .filter(isErrorCode)
+    .find((name) => errorCodes[name].status === status && errorCodes[name].error === error)
+}
+
+function isErrorCode(name: string): name is ErrorCode {
+  return Object.hasOwn(errorCodes, name)
 }

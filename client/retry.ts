@@ -1,3 +1,4 @@
+import { retry } from '../time/retry.ts'
 import { ConnectionError, hasCondition, ResponseError, UnknownOutcomeError } from './errors.ts'
 
 /** When and how often a request is retried. Times are in milliseconds. */
@@ -40,9 +41,6 @@ export interface WaitOptions {
 /** Receives a signal that ends the attempt, and the error of an earlier one that may have taken effect. */
 type Attempt<Result> = (signal: AbortSignal, earlier?: Error) => Promise<Result>
 
-/** A timer of more than 2^31 - 1 milliseconds would fire at once. */
-const DELAY_MS_MAX = 86_400_000
-
 /** The service did nothing, because the client sends too many requests (RFC 6585 §4). */
 const TOO_MANY_REQUESTS = 429
 
@@ -62,23 +60,21 @@ export async function withRetries<Result>(
   signal?: AbortSignal,
   { waitMs = 0, isEndless = false }: WaitOptions = {},
 ): Promise<Result> {
-  const attemptMs = timeout + waitMs
   let earlier: Error | undefined
-  for (let attempts = 0; isEndless || attempts < retries; attempts++) {
-    try {
-      return await attemptOnce(attempt, attemptMs, signal, earlier)
-    } catch (error) {
-      if (!isTransient(error)) throw error
+  return retry(() => attemptOnce(attempt, timeout + waitMs, signal, earlier), {
+    attempts: isEndless ? Number.POSITIVE_INFINITY : retries + 1,
+    delayMs: retryDelay,
+    delayMsMax: maxRetryDelay,
+    jitter: true,
+    delayAfter: (error) => {
+      if (!isTransient(error)) return undefined
       const retryAfterMs = error instanceof ResponseError ? 1000 * (error.retryAfter ?? 0) : 0
-      if (retryAfterMs > maxRetryDelay && !isEndless) throw error
+      if (retryAfterMs > maxRetryDelay && !isEndless) return undefined
       if (mayHaveTakenEffect(error)) earlier = error
-      const backoffMs = Math.min(retryDelay * 2 ** attempts, maxRetryDelay)
-      // Jitter keeps clients that failed at the same time from retrying in lockstep.
-      const delayMs = retryAfterMs + backoffMs * (0.5 + Math.random() / 2)
-      await delay(Math.min(delayMs, DELAY_MS_MAX), signal)
-    }
-  }
-  return attemptOnce(attempt, attemptMs, signal, earlier)
+      return retryAfterMs
+    },
+    signal,
+  })
 }
 
 async function attemptOnce<Result>(
@@ -108,20 +104,4 @@ function isTransient(error: unknown): error is ResponseError | ConnectionError {
 
 function mayHaveTakenEffect(error: ResponseError | ConnectionError): boolean {
   return !(error instanceof ResponseError && error.status === TOO_MANY_REQUESTS)
-}
-
-/** @throws the abort reason of the signal */
-function delay(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted()
-    const abort = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    }, milliseconds)
-    signal?.addEventListener('abort', abort)
-  })
 }

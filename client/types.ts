@@ -1,5 +1,5 @@
 import type { components, operations } from '../contract/api.gen.ts'
-import type { CallOptions } from './connection.ts'
+import type { CallOptions } from './transport.ts'
 
 /**
  * A plant without its id. A missing tag and an empty one are different.

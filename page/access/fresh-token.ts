@@ -1,4 +1,5 @@
 import type { TokenEndpointResponse } from 'oauth4webapi'
+import { shareResult } from '../../time/shared-result.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 
 /** How long before its expiry a token is replaced, unless its lifetime is shorter than twice that. */
@@ -25,7 +26,8 @@ export class FreshToken {
   #tokens: Tokens
   #refreshAt = 0
   #expiresAt = 0
-  #renewal: Promise<void> | undefined
+  /** All calls share a request, because issuers can permit a refresh token only once (RFC 9700 §4.14.2). */
+  readonly #renew = shareResult(() => this.#replace())
 
   constructor(tokens: Tokens, refresh: Refresh) {
     this.#refresh = refresh
@@ -48,14 +50,6 @@ export class FreshToken {
       }
     }
     return this.#tokens.access_token
-  }
-
-  /** All calls share a request, because issuers can permit a refresh token only once (RFC 9700 §4.14.2). */
-  #renew(): Promise<void> {
-    this.#renewal ??= this.#replace().finally(() => {
-      this.#renewal = undefined
-    })
-    return this.#renewal
   }
 
   async #replace(): Promise<void> {

@@ -2,12 +2,13 @@ import {
   type NewPlant,
   type Plant,
   type PlantStoreClient,
-  PlantStoreError,
   type StoredPlant,
   type TaggedPlant,
   UnknownOutcomeError,
 } from '../../client/client.ts'
+import { hasCondition } from '../../client/errors.ts'
 import { hasSameContent } from '../../contract/plant.ts'
+import { retry } from '../../time/retry.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
@@ -18,7 +19,7 @@ export interface Intent {
 }
 
 /** The intent was carried out, or the plant is different from what the person has seen. */
-export type Outcome =
+export type SaveResult =
   | { readonly kind: 'done' }
   | { readonly kind: 'conflict'; readonly stored: StoredPlant | undefined }
 
@@ -36,35 +37,36 @@ export async function deliver(
   client: PlantStoreClient,
   intent: Intent,
   canRead: boolean,
-): Promise<Outcome> {
+): Promise<SaveResult> {
   const { id, before, after } = intent
   const carryOut = () =>
     before === undefined && after !== undefined
       ? add(client, { ...after, id }, canRead)
       : change(client, intent)
-  for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
-    try {
-      return await carryOut()
-    } catch (error) {
-      if (!canRead || !isRace(error)) throw error
-    }
-  }
-  return carryOut()
+  const delayAfter = (error: unknown) => (canRead && isRace(error) ? 0 : undefined)
+  return retry(carryOut, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
 }
 
-async function add(client: PlantStoreClient, plant: NewPlant, canRead: boolean): Promise<Outcome> {
+async function add(
+  client: PlantStoreClient,
+  plant: NewPlant,
+  canRead: boolean,
+): Promise<SaveResult> {
   try {
     await client.createPlant(plant)
     return { kind: 'done' }
   } catch (error) {
-    if (!canRead || !has(error, 'plant-exists')) throw error
+    if (!canRead || !hasCondition(error, 'plant-exists')) throw error
     const found = await findPlant(client, plant.id)
     if (found === undefined) throw error
     return { kind: 'conflict', stored: found.plant }
   }
 }
 
-async function change(client: PlantStoreClient, { id, before, after }: Intent): Promise<Outcome> {
+async function change(
+  client: PlantStoreClient,
+  { id, before, after }: Intent,
+): Promise<SaveResult> {
   const found = await findPlant(client, id)
   if (hasSameContent(found?.plant, after)) return { kind: 'done' }
   if (found === undefined || !hasSameContent(found.plant, before)) {
@@ -80,7 +82,7 @@ async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPl
   try {
     return await client.getPlant(id)
   } catch (error) {
-    if (has(error, 'plant-not-found')) return undefined
+    if (hasCondition(error, 'plant-not-found')) return undefined
     throw error
   }
 }
@@ -89,9 +91,5 @@ async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPl
 function isRace(error: unknown): boolean {
   if (error instanceof UnknownOutcomeError) return true
   const races = ['plant-exists', 'plant-changed', 'plant-not-found'] as const
-  return races.some((condition) => has(error, condition))
-}
-
-function has(error: unknown, condition: PlantStoreError['condition']): boolean {
-  return error instanceof PlantStoreError && error.condition === condition
+  return races.some((condition) => hasCondition(error, condition))
 }

@@ -141,7 +141,7 @@ export class Drafts extends Model {
 
   /** Replaces all by those that `toJson` has returned. */
   load(json: string): void {
-    const { drafts, open } = parseJson(json) as { drafts: readonly Draft[]; open?: number }
+    const { drafts, open }: { drafts: readonly Draft[]; open?: number } = Object(parseJson(json))
     // A page that is left does not learn whether what it was sending is saved.
     this.#drafts = drafts.map((each) =>
       each.state === 'sending' ? { ...each, state: 'unsent', hasFailed: true } : each,

@@ -1,5 +1,8 @@
 import type { Page, PlantStoreClient } from '../../client/client.ts'
+import { retry } from '../../time/retry.ts'
+import { isTransient } from '../errors/error-text.ts'
 import { Model } from '../model/model.ts'
+import type { Surroundings } from './live-feed.ts'
 import {
   type Effect,
   PAGE_SIZE,
@@ -11,10 +14,14 @@ import {
 /** How many rows below the visible ones are fetched before they come into view. */
 const AHEAD = 200
 
+/** The pause before plants that could not be loaded are requested again, in milliseconds. */
+const RETRY_MS = 3000
+
 /** Fetches the plants of a list as they come into view. */
 export class ListLoader extends Model {
   readonly list: PlantList
   readonly #client: PlantStoreClient
+  readonly #surroundings: Pick<Surroundings, 'pause'>
   readonly #controller = new AbortController()
   #isLoading = false
   #problem: unknown
@@ -26,9 +33,14 @@ export class ListLoader extends Model {
   /** Changes that the response to the current request may lack. */
   #changes: PlantState[] = []
 
-  constructor(client: PlantStoreClient, list: PlantList) {
+  constructor(
+    client: PlantStoreClient,
+    list: PlantList,
+    surroundings: Pick<Surroundings, 'pause'>,
+  ) {
     super()
     this.#client = client
+    this.#surroundings = surroundings
     this.list = list
   }
 
@@ -74,6 +86,21 @@ export class ListLoader extends Model {
   async #load(): Promise<void> {
     if (this.#isLoading) return
     const { signal } = this.#controller
+    let problem: unknown
+    const attempt = async () => {
+      // A person may have tried again meanwhile.
+      if (this.#problem === problem) await this.#loadMissing()
+    }
+    const delayAfter = (error: unknown) => {
+      problem = error
+      return isTransient(error) ? 0 : undefined
+    }
+    const wait = (milliseconds: number) => this.#surroundings.pause(milliseconds)
+    await retry(attempt, { delayMs: RETRY_MS, delayAfter, signal, wait }).catch(() => {})
+  }
+
+  async #loadMissing(): Promise<void> {
+    this.#problem = undefined
     this.#isLoading = true
     try {
       while (await this.#loadNext()) {
@@ -81,8 +108,8 @@ export class ListLoader extends Model {
         this.changed()
       }
     } catch (error) {
-      if (signal.aborted) return
-      this.#problem = error
+      if (!this.#controller.signal.aborted) this.#problem = error
+      throw error
     } finally {
       this.#changes = []
       this.#isLoading = false

@@ -1,4 +1,5 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
+import { known } from '../../contract/known.ts'
 import { hasSameContent } from '../../contract/plant.ts'
 import { type Filter, matches } from './filter.ts'
 import { positionBefore } from './plant-id.ts'
@@ -208,9 +209,9 @@ export class PlantList {
     const { plants } = range
     if (plants === undefined) return 'none'
     const index = lowerBound(plants, plant.id)
-    const known = plants[index]
-    const isKnown = known?.id === plant.id
-    if (isKnown && hasSameContent(known, plant)) return 'none'
+    const current = plants[index]
+    const isKnown = current?.id === plant.id
+    if (isKnown && hasSameContent(current, plant)) return 'none'
     plants.splice(index, isKnown ? 1 : 0, plant)
     range.count = plants.length
     if (plants.length > 2 * PAGE_SIZE) this.#split(range, plants)
@@ -221,7 +222,7 @@ export class PlantList {
   #split(range: Range, plants: readonly StoredPlant[]): void {
     const half = plants.slice(0, PAGE_SIZE)
     const rest = plants.slice(PAGE_SIZE)
-    const { id: middle } = half.at(-1) as StoredPlant
+    const { id: middle } = known(half.at(-1))
     this.#ranges.splice(
       this.#ranges.indexOf(range),
       1,
@@ -231,8 +232,8 @@ export class PlantList {
   }
 
   #remove(id: bigint): Effect {
-    if (this.find(id) === undefined) return 'none'
-    const range = this.#rangeOf(id) as Range & { plants: StoredPlant[] }
+    const range = this.#rangeOf(id)
+    if (range?.plants === undefined || this.find(id) === undefined) return 'none'
     range.plants.splice(lowerBound(range.plants, id), 1)
     range.count = range.plants.length
     return 'removed'
@@ -260,7 +261,7 @@ function lowerBound(plants: readonly StoredPlant[], id: bigint): number {
   let [low, high] = [0, plants.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((plants[middle] as StoredPlant).id < id) low = middle + 1
+    if (known(plants[middle]).id < id) low = middle + 1
     else high = middle
   }
   return low

@@ -1,16 +1,12 @@
 import type { Change, PlantStoreClient } from '../../client/client.ts'
-import { isTransient } from '../errors/error-text.ts'
 import { Model } from '../model/model.ts'
-import { ChangeFeed, type Surroundings } from './change-feed.ts'
 import { matches, type Selection } from './filter.ts'
 import { ListLoader } from './list-loader.ts'
+import { LiveFeed, type Surroundings } from './live-feed.ts'
 import { PlantList, type PlantState } from './plant-list.ts'
 
 /** What somebody else has just done to a plant. One that is no longer in the list is shown while it has the mark. */
 export type Mark = 'new' | 'changed' | 'deleted' | 'unmatched'
-
-/** The pause before plants that could not be loaded are requested again, in milliseconds. */
-const RETRY_MS = 3000
 
 /** More changes at once, such as an import, would mark the whole table. */
 const MARKED_MAX = 20
@@ -30,7 +26,7 @@ export interface ViewOptions {
 
 /** The plants that a person looks at, kept up to date. */
 export class PlantView extends Model {
-  readonly feed: ChangeFeed
+  readonly feed: LiveFeed
   readonly #options: ViewOptions
   readonly #marks = new Map<bigint, { readonly mark: Mark }>()
   readonly #controller = new AbortController()
@@ -45,7 +41,7 @@ export class PlantView extends Model {
   constructor(options: ViewOptions) {
     super()
     this.#options = options
-    this.feed = new ChangeFeed(options.feedClient, options.surroundings)
+    this.feed = new LiveFeed(options.feedClient, options.surroundings)
     this.#selection = options.selection
     this.#loader = this.#createLoader(this.#listOf(options.selection))
     this.feed.subscribe(() => this.changed())
@@ -204,21 +200,9 @@ export class PlantView extends Model {
   }
 
   #createLoader(list: PlantList): ListLoader {
-    const loader = new ListLoader(this.#options.client, list)
-    let known: unknown
-    loader.subscribe(() => {
-      const { problem } = loader
-      if (problem !== undefined && problem !== known) this.#handle(problem, loader)
-      known = problem
-      this.changed()
-    })
+    const loader = new ListLoader(this.#options.client, list, this.#options.surroundings)
+    loader.subscribe(() => this.changed())
     return loader
-  }
-
-  async #handle(problem: unknown, loader: ListLoader): Promise<void> {
-    if (!isTransient(problem)) return
-    await this.#options.surroundings.pause(RETRY_MS)
-    if (loader.problem === problem && loader === this.#loader) loader.retry()
   }
 }
 

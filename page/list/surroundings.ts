@@ -1,9 +1,9 @@
-import type { Surroundings } from './change-feed.ts'
+import type { Surroundings } from './live-feed.ts'
 
-let connection = new AbortController()
+let offline = new AbortController()
 addEventListener('offline', () => {
-  connection.abort()
-  connection = new AbortController()
+  offline.abort()
+  offline = new AbortController()
 })
 
 export const browser: Surroundings = {
@@ -13,7 +13,7 @@ export const browser: Surroundings = {
       : new Promise((resolve) => {
           document.addEventListener('visibilitychange', () => resolve(), { once: true })
         }),
-  connection: () => connection.signal,
+  offline: () => offline.signal,
   pause: (milliseconds) =>
     new Promise((resolve) => {
       const timer = setTimeout(end, milliseconds)

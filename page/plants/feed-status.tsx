@@ -1,5 +1,5 @@
 import { SignInError } from '../errors/sign-in-error.ts'
-import type { FeedState } from '../list/change-feed.ts'
+import type { LiveState } from '../list/live-feed.ts'
 
 const MESSAGES = {
   connecting: 'Connecting…',
@@ -12,7 +12,7 @@ export function FeedStatus({
   state,
   problem,
 }: {
-  readonly state: FeedState
+  readonly state: LiveState
   /** Why the connection is lost. */
   readonly problem: unknown
 }) {

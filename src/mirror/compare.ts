@@ -1,7 +1,8 @@
-import { parseJson } from '../../client/client.ts'
+import { changePages } from '../../client/changes.ts'
 import { hasSameContent } from '../../contract/plant.ts'
 import type { PlantStore, StoredPlant } from '../../service/plant-store.ts'
-import { PAGE_SIZE, type Source } from './source.ts'
+import type { Source } from './source.ts'
+import { listPlants } from './steps.ts'
 
 /** How a plant of a mirror differs from that of the source. */
 export type Difference = 'missing here' | 'missing at the source' | 'different content'
@@ -45,10 +46,7 @@ export async function compareMirror({
   // Fails at once if the source refuses the token or the cursor.
   await source.readChanges(cursor)
   const differences = new Map<bigint, Difference>()
-  const ours = readAll(async (after) => {
-    const { json, next } = await mirror.list({ after, limit: PAGE_SIZE })
-    return { plants: parseJson(json) as StoredPlant[], next }
-  })
+  const ours = readAll((after) => listPlants(mirror, after))
   const theirs = readAll((after) => source.readPlants(after))
   let [equal, changed] = [0, 0]
   let our = (await ours.next()).value
@@ -92,12 +90,12 @@ async function removeChanged(
 ): Promise<number> {
   const found = differences.size
   // Reading until there are no more changes could take forever.
-  const { next: end } = await source.readChanges('latest')
-  for (let after = cursor; differences.size > 0 && after !== end; ) {
-    const { changes, next } = await source.readChanges(after)
+  const { cursor: end } = await source.readChanges('latest')
+  if (found === 0 || cursor === end) return 0
+  for await (const { changes } of changePages(cursor, (after) => source.readChanges(after))) {
     for (const { id } of changes) differences.delete(id)
     const isEnd = changes.length === 0 || changes.some((change) => change.cursor === end)
-    after = isEnd ? end : next
+    if (isEnd || differences.size === 0) break
   }
   return found - differences.size
 }

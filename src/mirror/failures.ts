@@ -1,16 +1,11 @@
-import {
-  ConnectionError,
-  type PlantStoreError,
-  ResponseError,
-  UnexpectedAnswerError,
-} from '../../client/errors.ts'
-import { ConfigError } from '../config/config.ts'
+import { ConnectionError, PlantStoreError, ResponseError } from '../../client/errors.ts'
+import { codeOf, UserError } from '../system/errors.ts'
 
 /** Ends a mirror command until the operator does something. The message says what, in one line. */
-export class MirrorError extends ConfigError {}
+export class MirrorError extends UserError {}
 
 /** The source does not respond, or only with a temporary failure. */
-export class SourceUnavailable extends ConfigError {}
+export class SourceUnavailable extends UserError {}
 
 const RESTART =
   'the source does not have the changes that follow: they are no longer retained, it was restored from a backup, ' +
@@ -44,14 +39,13 @@ export function explainFailure(error: unknown): unknown {
   if (status >= 500 || status === 429 || status === 408) {
     return new SourceUnavailable(`the source responds with status ${status}: ${message}`)
   }
-  if (error instanceof UnexpectedAnswerError) return brokenAnswer(`an ${message}`)
-  const { condition } = error as PlantStoreError
-  return new MirrorError(ADVICE[condition] ?? `the source refuses the request: ${message}`)
+  if (!(error instanceof PlantStoreError)) return brokenAnswer(`an ${message}`)
+  return new MirrorError(ADVICE[error.condition] ?? `the source refuses the request: ${message}`)
 }
 
 /** The innermost cause names the reason, such as ECONNREFUSED. */
 function describeCause(error: Error): string {
   if (error.cause instanceof Error) return describeCause(error.cause)
   // The error for several addresses has only a code.
-  return error.message || String((error as NodeJS.ErrnoException).code)
+  return error.message || String(codeOf(error))
 }

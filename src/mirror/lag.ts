@@ -1,4 +1,5 @@
-import type { ChangePage, Source } from './source.ts'
+import { systemClock } from '../../time/clock.ts'
+import type { FeedPage, Source } from './source.ts'
 
 /** Receives the progress of a mirror. */
 export interface MirrorReport {
@@ -56,11 +57,11 @@ export class Lag {
   }
 
   /** Takes note of changes that were applied, or of the end of the feed. */
-  async note(changes: ChangePage['changes']): Promise<void> {
-    const now = performance.now()
+  async note(changes: FeedPage['changes']): Promise<void> {
+    const now = systemClock.monotonic()
     const last = changes.at(-1)?.cursor
     if (last !== undefined && this.#end === undefined && now - this.#endedAt > INTERVAL_MS) {
-      this.#end = { cursor: (await this.#source.readChanges('latest')).next, at: now }
+      this.#end = { cursor: (await this.#source.readChanges('latest')).cursor, at: now }
     }
     const { cursor, at } = this.#end ?? { at: now }
     const isEnd = last === undefined || changes.some((change) => change.cursor === cursor)

@@ -7,6 +7,7 @@ import {
   type RestrictionResult,
   type RestrictionStore,
 } from '../../service/restriction.ts'
+import { retry } from '../../time/retry.ts'
 import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
 import type { Source } from './source.ts'
@@ -32,8 +33,8 @@ const NOTICE_MS = 2000
 /** Short, so that a silent network is soon noticed. */
 const WAIT_SECONDS = 4
 
-const RETRY_MS_MIN = 250
-const RETRY_MS_MAX = 5000
+/** The delays after failures, in milliseconds. */
+const DELAYS = { delayMs: 500, delayMsMax: 5000, jitter: true }
 
 const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
   unexpected: 'another command has promoted the database, or mirrors a service to it',
@@ -51,31 +52,24 @@ const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: strin
  * @throws MirrorError
  */
 export async function mirror(options: MirrorOptions): Promise<void> {
+  const { signal, once } = options
   const run = new MirrorRun(options)
-  try {
-    await repeat(run, options)
-  } finally {
-    run.lag.stop()
+  const { lag } = run
+  const delayAfter = (error: unknown) => {
+    if (!(error instanceof SourceUnavailable || error instanceof StoreUnavailable)) return undefined
+    const place = error instanceof StoreUnavailable ? "the mirror's database: " : ''
+    lag.fail(`${place}${error.message}`)
+    return 0
   }
-}
-
-async function repeat(run: MirrorRun, { signal, once }: MirrorOptions): Promise<void> {
-  let failures = 0
-  while (!signal.aborted && (run.lag.isBehind || !once)) {
-    try {
-      await run.step()
-      run.lag.step()
-      failures = 0
-    } catch (error) {
-      if (signal.aborted) return
-      if (!(error instanceof SourceUnavailable || error instanceof StoreUnavailable)) throw error
-      const place = error instanceof StoreUnavailable ? "the mirror's database: " : ''
-      run.lag.fail(`${place}${error.message}`)
-      const delayMs = Math.min(RETRY_MS_MIN * 2 ** ++failures, RETRY_MS_MAX)
-      // Jitter keeps mirrors from retrying in lockstep.
-      const jitter = 0.5 + Math.random() / 2
-      await setTimeout(delayMs * jitter, undefined, { signal }).catch(() => {})
+  try {
+    while (!signal.aborted && (lag.isBehind || !once)) {
+      await retry(() => run.step(), { ...DELAYS, delayAfter, signal })
+      lag.step()
     }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    lag.stop()
   }
 }
 
@@ -111,7 +105,7 @@ class MirrorRun {
     if (this.#hasBegun && expected === undefined) throw new MirrorError(REFUSALS.unexpected)
     const isNew = expected === undefined || (restart && !this.#hasBegun)
     if (!isNew) return expected
-    const cursor = (await source.readChanges('latest')).next
+    const { cursor } = await source.readChanges('latest')
     return this.#commit({ expected, next: { source: source.url, cursor, copyFrom: INT64_MIN } })
   }
 

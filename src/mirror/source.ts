@@ -1,13 +1,18 @@
 import { isUtf8 } from 'node:buffer'
-import type { ErrorObject } from 'ajv'
-import { type CallOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
+import {
+  type CallOptions,
+  type ChangePage,
+  createClient,
+  type PlantStoreClient,
+} from '../../client/client.ts'
+import { BACKSLASH, COMMA, OPENING_BRACE, OPENING_BRACKET, QUOTE } from '../../contract/bytes.ts'
 import { loadContract } from '../../contract/contract.ts'
+import { known } from '../../contract/known.ts'
 import { limits } from '../../contract/limits.gen.ts'
 import { compileComponent } from '../../contract/validators.ts'
-import type { Change } from '../../service/change-feed.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
+import { fetchBounded } from '../system/bounded-fetch.ts'
 import { brokenAnswer, explainFailure } from './failures.ts'
-import { ValueCount } from './value-count.ts'
 
 /** The contract's limit for pages. */
 export const PAGE_SIZE = Math.min(limits.listPlants.limit.maximum, limits.listChanges.limit.maximum)
@@ -21,17 +26,14 @@ const ANSWER_VALUES_MAX = 100_000
 /** After this time without any data, a connection no longer works. A source waits for less than this. */
 const SILENCE_MS_MAX = 8000
 
+/** Plants, and the id after which the next ones follow. Undefined if there are no more. */
 export interface PlantPage {
   readonly plants: readonly StoredPlant[]
-  /** The id after which the next page begins. Undefined if there are no more plants. */
   readonly next: bigint | undefined
 }
 
-export interface ChangePage {
-  readonly changes: readonly Change[]
-  /** The cursor after the page. */
-  readonly next: string
-}
+/** Changes, and the cursor after them. */
+export type FeedPage = Omit<ChangePage, 'next'>
 
 /**
  * Reads from the service that is mirrored, and refuses answers that no plant store sends.
@@ -52,7 +54,7 @@ export class Source {
    * @throws TypeError if the URL is not that of a service
    */
   constructor(url: string, token: string, signal?: AbortSignal, retries = 0) {
-    this.#client = createClient({ url, token, fetch: fetchBounded, retries })
+    this.#client = createClient({ url, token, fetch: fetchAnswer, retries })
     this.#options = { signal }
     this.url = url
   }
@@ -74,27 +76,25 @@ export class Source {
   }
 
   /** Reads some of the changes after a cursor. `latest` is the end of the feed. */
-  async readChanges(after: string, wait = 0): Promise<ChangePage> {
+  async readChanges(after: string, wait = 0): Promise<FeedPage> {
     const query = { after, limit: PAGE_SIZE, wait }
-    const { changes, cursor: next } = await this.#client
-      .listChanges(query, this.#options)
-      .catch(rethrow)
+    const page = await this.#client.listChanges(query, this.#options).catch(rethrow)
     const cursors = new Set([after])
-    for (const { cursor, id, plant } of changes) {
+    for (const { cursor, id, plant } of page.changes) {
       if (plant !== undefined) this.#checkPlant({ ...plant, id })
       if (cursors.has(cursor)) throw brokenAnswer('a change twice')
       cursors.add(cursor)
     }
-    const end = changes.at(-1)?.cursor ?? (after === 'latest' ? next : after)
-    if (next !== end || !this.#isCursor(next)) {
+    const end = page.changes.at(-1)?.cursor ?? (after === 'latest' ? page.cursor : after)
+    if (page.cursor !== end || !this.#isCursor(page.cursor)) {
       throw brokenAnswer('a page of changes with the cursor of another one')
     }
-    return { changes, next }
+    return page
   }
 
   #checkPlant(plant: StoredPlant): void {
     if (this.#isPlant(plant)) return
-    const [{ instancePath, message }] = this.#isPlant.errors as [ErrorObject]
+    const { instancePath, message } = known(this.#isPlant.errors?.[0])
     throw brokenAnswer(`plant ${plant.id}, whose ${instancePath.slice(1)} ${message}`)
   }
 }
@@ -107,42 +107,61 @@ function rethrow(error: unknown): never {
  * Refuses answers that are too large or never arrive, and content that is not JSON in UTF-8, whose faults `fetch` would
  * replace.
  */
-async function fetchBounded(request: Request): Promise<Response> {
+async function fetchAnswer(request: Request): Promise<Response> {
   const silence = new AbortController()
   const abort = () =>
     silence.abort(new Error(`nothing was received for ${SILENCE_MS_MAX / 1000} s`))
   const timer = setTimeout(abort, SILENCE_MS_MAX)
+  const refuse = (fault: string) => brokenAnswer(`an answer of ${fault}`)
+  const values = new ValueCount()
   try {
-    const signal = AbortSignal.any([request.signal, silence.signal])
-    return await readAnswer(await fetch(request, { signal }), timer)
+    const { response, body } = await fetchBounded(request, {
+      signal: AbortSignal.any([request.signal, silence.signal]),
+      bytesMax: ANSWER_BYTES_MAX,
+      refuse,
+      onHead: checkType,
+      onChunk: (chunk) => {
+        timer.refresh()
+        if (values.add(chunk) > ANSWER_VALUES_MAX) {
+          throw refuse(`more than ${ANSWER_VALUES_MAX} values`)
+        }
+      },
+    })
+    if (response.body === null) return response
+    if (!isUtf8(body)) throw brokenAnswer('text that is not UTF-8')
+    // The client's errors name the URL.
+    return Object.defineProperty(new Response(body, response), 'url', { value: response.url })
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** @param timer is started again whenever data arrives */
-async function readAnswer(response: Response, timer: NodeJS.Timeout): Promise<Response> {
-  const type = response.headers.get('content-type') ?? 'none'
-  if (response.ok && !/^application\/json\s*(;|$)/i.test(type)) {
+function checkType({ ok, headers }: Response): void {
+  const type = headers.get('content-type') ?? 'none'
+  if (ok && !/^application\/json\s*(;|$)/i.test(type)) {
     throw brokenAnswer(`content of the type ${type} instead of application/json`)
   }
-  if (response.body === null) return response
-  const chunks: Uint8Array[] = []
-  const values = new ValueCount()
-  let bytes = 0
-  for await (const chunk of response.body) {
-    timer.refresh()
-    bytes += chunk.length
-    if (bytes > ANSWER_BYTES_MAX) {
-      throw brokenAnswer(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)
+}
+
+/**
+ * Counts the items, members, arrays and objects of JSON that arrives in chunks. Parsing needs some 300 bytes for each, so
+ * an answer of many must be refused before. The count of invalid JSON has no meaning.
+ */
+class ValueCount {
+  #count = 0
+  #isInString = false
+  #isEscaped = false
+
+  /** Returns the count so far. */
+  add(chunk: Uint8Array): number {
+    const { length } = chunk
+    for (let at = 0; at < length; at++) {
+      const byte = chunk[at]
+      if (this.#isEscaped) this.#isEscaped = false
+      else if (byte === QUOTE) this.#isInString = !this.#isInString
+      else if (this.#isInString) this.#isEscaped = byte === BACKSLASH
+      else if (byte === COMMA || byte === OPENING_BRACE || byte === OPENING_BRACKET) this.#count++
     }
-    if (values.add(chunk) > ANSWER_VALUES_MAX) {
-      throw brokenAnswer(`an answer of more than ${ANSWER_VALUES_MAX} values`)
-    }
-    chunks.push(chunk)
+    return this.#count
   }
-  const body = Buffer.concat(chunks)
-  if (!isUtf8(body)) throw brokenAnswer('text that is not UTF-8')
-  // The client's errors name the URL.
-  return Object.defineProperty(new Response(body, response), 'url', { value: response.url })
 }

@@ -2,7 +2,7 @@ import { parseJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import type { Plant, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 import { isConsistent, type Mirror, type RestrictionStep } from '../../service/restriction.ts'
-import { type ChangePage, PAGE_SIZE, type Source } from './source.ts'
+import { type FeedPage, PAGE_SIZE, type PlantPage, type Source } from './source.ts'
 
 /** A mirror that has not copied all plants. */
 export type PartialMirror = Mirror & { readonly copyFrom: bigint }
@@ -24,13 +24,13 @@ export async function prepareCopyStep(
   const after = copyFrom === INT64_MIN ? undefined : copyFrom - 1n
   const [theirs, ours, feed] = await Promise.all([
     source.readPlants(after),
-    store.list({ after, limit: PAGE_SIZE }),
+    listPlants(store, after),
     source.readChanges(expected.cursor),
   ])
   const [end = INT64_MAX, ourEnd = INT64_MAX] = [theirs.next, ours.next]
   const through = end < ourEnd ? end : ourEnd
   const isCovered = ({ id }: { readonly id: bigint }) => id <= through
-  const present = (parseJson(ours.json) as StoredPlant[]).filter(isCovered)
+  const present = ours.plants.filter(isCovered)
   const copied = theirs.plants.filter(isCovered)
   const plants = new Map<bigint, Plant | undefined>([
     ...present.map(({ id }) => [id, undefined] as const),
@@ -38,14 +38,28 @@ export async function prepareCopyStep(
     ...feed.changes.filter(isCovered).map(({ id, plant }) => [id, plant] as const),
   ])
   const position =
-    through < INT64_MAX ? { copyFrom: through + 1n } : await findConsistency(source, feed.next)
-  const next = { source: source.url, cursor: feed.next, ...position }
+    through < INT64_MAX ? { copyFrom: through + 1n } : await findConsistency(source, feed.cursor)
+  const next = { source: source.url, cursor: feed.cursor, ...position }
   return { expected, next, ...split(plants), copied: copied.length }
+}
+
+/**
+ * Reads some of the plants of a mirror with a greater id, or the first ones.
+ *
+ * @throws StoreUnavailable
+ */
+export async function listPlants(
+  store: Pick<PlantStore, 'list'>,
+  after: bigint | undefined,
+): Promise<PlantPage> {
+  const { json, next } = await store.list({ after, limit: PAGE_SIZE })
+  const plants: StoredPlant[] = Object(parseJson(json))
+  return { plants, next }
 }
 
 /** Must be called after the last plant was read. */
 async function findConsistency(source: Source, cursor: string): Promise<Partial<Mirror>> {
-  const { next: consistentAt } = await source.readChanges('latest')
+  const { cursor: consistentAt } = await source.readChanges('latest')
   return consistentAt === cursor ? {} : { consistentAt }
 }
 
@@ -53,7 +67,7 @@ async function findConsistency(source: Source, cursor: string): Promise<Partial<
 export function prepareFollowStep(
   expected: Mirror,
   source: string,
-  { changes, next: cursor }: ChangePage,
+  { changes, cursor }: FeedPage,
 ): MirrorStep {
   const { consistentAt } = expected
   const isPending = changes.length > 0 && changes.every((change) => change.cursor !== consistentAt)

@@ -1,7 +1,10 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { systemClock } from '../../time/clock.ts'
 import { shareResult } from '../../time/shared-result.ts'
 import type { Config } from '../config/config.ts'
+import { fetchBounded } from '../system/bounded-fetch.ts'
+import { codeOf, messageOf } from '../system/errors.ts'
 
 /** The issuer is asked at most this often, no matter who sends tokens, and whether or not it responds. */
 const COOLDOWN_MS = 10_000
@@ -38,7 +41,7 @@ export function issuerKeys(
   const read = async () => {
     reads++
     const json = await tryToRead()
-    return { json, nextAt: performance.now() + cooldownMs }
+    return { json, nextAt: systemClock.monotonic() + cooldownMs }
   }
   const tryToRead = async () => {
     try {
@@ -57,7 +60,7 @@ export function issuerKeys(
     const reading = readShared()
     const isNew = reads > earlierReads
     const { json, nextAt } = await reading
-    return { json, isNew, retryAfterMs: nextAt - performance.now() }
+    return { json, isNew, retryAfterMs: nextAt - systemClock.monotonic() }
   }
 }
 
@@ -82,22 +85,17 @@ async function fetchKeys(issuer: string, signal: AbortSignal): Promise<string> {
 
 /** @throws Error if the response is not a success, or is too large */
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(url, { redirect: 'manual', signal })
-  if (response.status !== 200) {
-    await response.body?.cancel()
-    throw new Error(`${quote(url)} responded with ${response.status}`)
-  }
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  // Only responses with another status have no body.
-  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > RESPONSE_BYTES_MAX) {
-      throw new Error(`${quote(url)} responded with more than ${RESPONSE_BYTES_MAX} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+  const refuse = (fault: string) => new Error(`${quote(url)} responded with ${fault}`)
+  const { body } = await fetchBounded(url, {
+    redirect: 'manual',
+    signal,
+    bytesMax: RESPONSE_BYTES_MAX,
+    refuse,
+    onHead: ({ status }) => {
+      if (status !== 200) throw refuse(String(status))
+    },
+  })
+  return body.toString()
 }
 
 /** The parser's own error would quote the text. */
@@ -116,6 +114,7 @@ function quote(value: unknown): string {
 
 /** `fetch` hides the reason of a failure in the cause. */
 function explain(error: unknown): string {
-  const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException }
-  return cause === undefined ? message : `${message}: ${cause.code ?? cause.message}`
+  const { cause } = Object(error)
+  const message = messageOf(error)
+  return cause === undefined ? message : `${message}: ${codeOf(cause) ?? messageOf(cause)}`
 }

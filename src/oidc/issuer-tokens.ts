@@ -11,6 +11,8 @@ import {
 } from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
 import { IssuerUnavailable, type TokenIssuer } from '../../service/token-issuer.ts'
+import { type Clock, systemClock } from '../../time/clock.ts'
+import { messageOf } from '../system/errors.ts'
 import type { KeysReading, ReadKeys } from './issuer-keys.ts'
 
 /** All are asymmetric: with HS256, the issuer's public key could serve as the secret. */
@@ -58,8 +60,7 @@ export interface IssuerTokensOptions {
   readonly scopes: Readonly<Record<Scope, string>>
   readonly readKeys: ReadKeys
   readonly log?: FastifyBaseLogger | undefined
-  /** Returns the current time, in milliseconds since 1970. */
-  readonly now?: () => number
+  readonly clock?: Pick<Clock, 'now'>
 }
 
 interface Keys {
@@ -73,7 +74,7 @@ type ExpiringGrant = Grant & { readonly expiresAt: Date }
 /** Verifies the JWT access tokens of an OpenID Connect issuer (RFC 9068). */
 export class IssuerTokens implements TokenIssuer {
   readonly #options: IssuerTokensOptions
-  readonly #now: () => number
+  readonly #clock: Pick<Clock, 'now'>
   /** By the token's digest, in the order of verification. All were verified with the current keys. */
   readonly #verified = new Map<string, ExpiringGrant>()
   /** Kept while the issuer is unavailable. */
@@ -83,21 +84,21 @@ export class IssuerTokens implements TokenIssuer {
 
   constructor(options: IssuerTokensOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
+    this.#clock = options.clock ?? systemClock
     this.#refresh()
   }
 
   async verify(token: string, digest: Buffer): Promise<Grant | undefined> {
-    if (this.#now() >= this.#refreshAt) this.#refresh()
+    if (this.#clock.now() >= this.#refreshAt) this.#refresh()
     const key = digest.toString('latin1')
     try {
       const grant = this.#verified.get(key) ?? (await this.#verify(token, key))
-      if (grant.expiresAt.getTime() > this.#now()) return grant
+      if (grant.expiresAt.getTime() > this.#clock.now()) return grant
       throw new Error('its "exp" claim has passed')
     } catch (error) {
       if (error instanceof IssuerUnavailable) throw error
       // The message can quote the token's header, which can have control characters.
-      const reason = inspect((error as Error).message)
+      const reason = inspect(messageOf(error))
       this.#options.log?.debug(`rejected a token of the issuer: ${reason}`)
       return undefined
     }
@@ -110,7 +111,7 @@ export class IssuerTokens implements TokenIssuer {
       audience,
       requiredClaims: ['exp', 'sub'],
       clockTolerance: LEEWAY_SECONDS,
-      currentDate: new Date(this.#now()),
+      currentDate: new Date(this.#clock.now()),
     }
     let keys = this.#keys
     const findKey: JWTVerifyGetKey = async (header, jws) => {
@@ -154,7 +155,7 @@ export class IssuerTokens implements TokenIssuer {
 
   /** Replaces the keys if the issuer has others, and forgets what was verified with the old ones. Never rejects. */
   async #refresh(): Promise<KeysReading> {
-    this.#refreshAt = this.#now() + KEYS_LIFETIME_MS
+    this.#refreshAt = this.#clock.now() + KEYS_LIFETIME_MS
     // It rejects if the thread that reads them has ended.
     const reading = await this.#options.readKeys().catch(() => UNREAD)
     const { json } = reading

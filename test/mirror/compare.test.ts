@@ -173,7 +173,7 @@ t.test('a comparison ends where the feed ends, even if its last cursor was anoth
   const reader = new Source(url, token)
   const ending: ComparisonOptions['source'] = {
     readPlants: (after) => reader.readPlants(after),
-    readChanges: async (after) => ({ changes: [], next: after }),
+    readChanges: async (after) => ({ changes: [], cursor: after }),
   }
   const { cursor } = mirror
   const onProgress = () => {}

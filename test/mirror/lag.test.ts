@@ -21,7 +21,7 @@ function follow(t: Test) {
   const source = {
     readChanges: async () => {
       reads++
-      return { changes: [], next: `c${now}` }
+      return { changes: [], cursor: `c${now}` }
     },
   }
   const lag = new Lag(source as unknown as Source, {

@@ -23,7 +23,7 @@ function setUp() {
       state.reads++
       return { json: await state.read(), isNew: true, retryAfterMs: 0 }
     },
-    now: () => state.now,
+    clock: { now: () => state.now },
   })
   const isValid = async (token: string) =>
     (await tokens.verify(token, hash('sha256', token, 'buffer'))) !== undefined

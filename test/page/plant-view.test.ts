@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import type { Surroundings } from '../../page/list/change-feed.ts'
 import type { Selection } from '../../page/list/filter.ts'
+import type { Surroundings } from '../../page/list/live-feed.ts'
 import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
 import {
   answered,
@@ -20,7 +20,7 @@ const ALL: Selection = { filter: {} }
 /** Nobody hides the page, and it does not wait. */
 const surroundings: Surroundings = {
   visible: () => Promise.resolve(),
-  connection: () => new AbortController().signal,
+  offline: () => new AbortController().signal,
   pause: () => setImmediate(),
 }
 
@@ -314,16 +314,15 @@ t.test('a lost connection is shown, and the view catches up', async (t) => {
 
 t.test('a browser that goes offline is shown at once', async (t) => {
   const service = await start(t, 3)
-  const offline = new AbortController()
+  let offline = new AbortController()
   const online = Promise.withResolvers<void>()
-  let connection = offline.signal
   const { view } = await open(t, service, {
-    surroundings: { ...surroundings, connection: () => connection, pause: () => online.promise },
+    surroundings: { ...surroundings, offline: () => offline.signal, pause: () => online.promise },
   })
   await until(view, () => view.list.isComplete)
   offline.abort()
   await until(view, () => view.feed.state === 'lost')
-  connection = new AbortController().signal
+  offline = new AbortController()
   online.resolve()
   await until(view, () => view.feed.state === 'live')
 })
@@ -385,6 +384,35 @@ t.test('if changes were missed, the plants are loaded again', async (t) => {
   const { loader } = view
   await until(view, () => view.loader !== loader && view.list.isComplete)
   t.equal(view.feed.state, 'live')
+})
+
+t.test('an error of the page is not mistaken for a failure of the feed', async (t) => {
+  const service = await start(t, 3)
+  const { view, following } = await open(t, service, {
+    onChange: () => {
+      throw new Error('a bug')
+    },
+  })
+  const ended = t.rejects(following, { message: 'a bug' })
+  await until(view, () => view.list.isComplete)
+  await put(service, 1, 'changed')
+  await ended
+})
+
+t.test('what could not be loaded is requested once if a person tries again first', async (t) => {
+  const service = await start(t, 3)
+  const pause = Promise.withResolvers<void>()
+  const { view, proxy } = await open(t, service, {
+    faults: [passed, lost],
+    surroundings: { ...surroundings, pause: () => pause.promise },
+  })
+  await until(view, () => view.loader.problem !== undefined)
+  view.loader.retry()
+  await until(view, () => view.list.isComplete)
+  pause.resolve()
+  await setImmediate()
+  t.notOk(view.loader.isLoading)
+  t.equal(proxy.requests.filter(({ line }) => line.startsWith('GET /plants')).length, 2)
 })
 
 t.test('a hidden page stops, and catches up when it is visible', async (t) => {

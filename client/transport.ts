@@ -2,7 +2,7 @@ import openapiFetch, { type Client } from 'openapi-fetch'
 import type { paths } from '../contract/api.gen.ts'
 import { ConnectionError } from './errors.ts'
 import { toJson } from './json.ts'
-import { explainBlocked, parseUrl } from './page.ts'
+import { explainBlocked, parseUrl } from './origin.ts'
 import type { FetchResult } from './responses.ts'
 import { type RetryOptions, type WaitOptions, withRetries } from './retry.ts'
 
@@ -56,7 +56,7 @@ interface AttemptInit {
 }
 
 /** Sends requests to one service. */
-export class Connection {
+export class Transport {
   readonly #http: Http
   readonly #baseUrl: string
   readonly #options: ClientOptions
