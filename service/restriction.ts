@@ -7,10 +7,10 @@ import { type NewPlant, type PlantStore, StoreUnavailable } from './plant-store.
  *
  * Tokens and webhooks can be changed. A mirror delivers to no webhook.
  */
-export type Restriction = 'frozen' | Mirror
+export type Restriction = 'frozen' | MirrorRestriction
 
 /** How far a database has followed another service. */
-export interface Mirror {
+export interface MirrorRestriction {
   /** The base URL of the service. */
   readonly source: string
   /** The changes of the source up to this cursor have been applied. */
@@ -73,7 +73,7 @@ export interface RestrictionStore {
 export type RestrictionReader = Pick<RestrictionStore, 'readRestriction'>
 
 /** Whether a mirror has the plants of its source as they were at one moment. Until then, it must not be read. */
-export function isConsistent({ copyFrom, consistentAt }: Mirror): boolean {
+export function isConsistent({ copyFrom, consistentAt }: MirrorRestriction): boolean {
   return copyFrom === undefined && consistentAt === undefined
 }
 
@@ -83,7 +83,7 @@ export function beginsMirror({ expected, next }: RestrictionStep): boolean {
 }
 
 /** Tells clients why they cannot change plants: a sentence without a capital and a full stop, like error messages. */
-export function readOnlyReason(restriction: 'frozen' | Pick<Mirror, 'source'>): string {
+export function readOnlyReason(restriction: 'frozen' | Pick<MirrorRestriction, 'source'>): string {
   return restriction === 'frozen'
     ? 'changes are frozen while the plants move to another database'
     : `this service is a read-only mirror: send changes to ${restriction.source}`

@@ -1,11 +1,13 @@
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { type Mirror, readOnlyReason } from '../../service/restriction.ts'
+import { type MirrorRestriction, readOnlyReason } from '../../service/restriction.ts'
 
 /**
  * The error for a change that a restricted database refuses. Its detail tells the operator which command ends the
  * restriction.
  */
-export function restrictedError(restriction: 'frozen' | Pick<Mirror, 'source'>): StoreUnavailable {
+export function restrictedError(
+  restriction: 'frozen' | Pick<MirrorRestriction, 'source'>,
+): StoreUnavailable {
   const [notice, command] =
     restriction === 'frozen'
       ? [readOnlyReason(restriction), 'unfreeze']

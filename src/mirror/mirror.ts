@@ -3,7 +3,7 @@ import { INT64_MIN } from '../../contract/int64.ts'
 import { type PlantStore, StoreUnavailable } from '../../service/plant-store.ts'
 import {
   isConsistent,
-  type Mirror,
+  type MirrorRestriction,
   type RestrictionResult,
   type RestrictionStore,
 } from '../../service/restriction.ts'
@@ -77,7 +77,7 @@ class MirrorRun {
   readonly lag: Lag
   readonly #options: MirrorOptions
   /** The result of the last step, if it was a commit. */
-  #mirror: Mirror | undefined
+  #mirror: MirrorRestriction | undefined
   #hasBegun = false
   #copied = 0
 
@@ -96,7 +96,7 @@ class MirrorRun {
     else await this.#copy({ ...mirror, copyFrom })
   }
 
-  async #open(): Promise<Mirror> {
+  async #open(): Promise<MirrorRestriction> {
     const { source, store, restart } = this.#options
     const expected = await store.readRestriction()
     if (expected === 'frozen') {
@@ -118,7 +118,7 @@ class MirrorRun {
     report.copied(this.#copied)
   }
 
-  async #follow(mirror: Mirror): Promise<void> {
+  async #follow(mirror: MirrorRestriction): Promise<void> {
     const { source } = this.#options
     const wait = isConsistent(mirror) && !this.lag.isBehind ? WAIT_SECONDS : 0
     const page = await source.readChanges(mirror.cursor, wait)
@@ -128,7 +128,7 @@ class MirrorRun {
     await this.lag.note(page.changes)
   }
 
-  async #commit(step: MirrorStep): Promise<Mirror> {
+  async #commit(step: MirrorStep): Promise<MirrorRestriction> {
     const result = await this.#options.store.restrict(step)
     if (result !== 'done') throw new MirrorError(REFUSALS[result])
     this.#mirror = step.next

@@ -1,14 +1,18 @@
 import { parseJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import type { Plant, PlantStore, StoredPlant } from '../../service/plant-store.ts'
-import { isConsistent, type Mirror, type RestrictionStep } from '../../service/restriction.ts'
+import {
+  isConsistent,
+  type MirrorRestriction,
+  type RestrictionStep,
+} from '../../service/restriction.ts'
 import { type FeedPage, PAGE_SIZE, type PlantPage, type Source } from './source.ts'
 
 /** A mirror that has not copied all plants. */
-export type PartialMirror = Mirror & { readonly copyFrom: bigint }
+export type PartialMirror = MirrorRestriction & { readonly copyFrom: bigint }
 
 /** A step of a mirror to its next position. */
-export type MirrorStep = RestrictionStep & { readonly next: Mirror }
+export type MirrorStep = RestrictionStep & { readonly next: MirrorRestriction }
 
 /**
  * Prepares a step that copies the plants in a range of ids, and removes others there, which are from an earlier copy. It
@@ -58,14 +62,17 @@ export async function listPlants(
 }
 
 /** Must be called after the last plant was read. */
-async function findConsistency(source: Source, cursor: string): Promise<Partial<Mirror>> {
+async function findConsistency(
+  source: Source,
+  cursor: string,
+): Promise<Partial<MirrorRestriction>> {
   const { cursor: consistentAt } = await source.readChanges('latest')
   return consistentAt === cursor ? {} : { consistentAt }
 }
 
 /** Prepares a step that applies a page of changes to a mirror that has copied all plants. */
 export function prepareFollowStep(
-  expected: Mirror,
+  expected: MirrorRestriction,
   source: string,
   { changes, cursor }: FeedPage,
 ): MirrorStep {

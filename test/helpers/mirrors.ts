@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict'
 import { INT64_MIN } from '../../contract/int64.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
-import type { Mirror, RestrictionStore } from '../../service/restriction.ts'
+import type { MirrorRestriction, RestrictionStore } from '../../service/restriction.ts'
 
 const source = 'https://plants.example'
 
 /** A mirror at each stage of its first copy. */
-export const BEGUN: Mirror = { source, cursor: 'first', copyFrom: INT64_MIN }
-export const COPIED: Mirror = { source, cursor: 'second', consistentAt: 'third' }
-export const CONSISTENT: Mirror = { source, cursor: 'third' }
+export const BEGUN: MirrorRestriction = { source, cursor: 'first', copyFrom: INT64_MIN }
+export const COPIED: MirrorRestriction = { source, cursor: 'second', consistentAt: 'third' }
+export const CONSISTENT: MirrorRestriction = { source, cursor: 'third' }
 
 /** Makes an empty database a mirror. */
 export async function makeMirror(
   store: RestrictionStore,
-  mirror: Mirror = CONSISTENT,
+  mirror: MirrorRestriction = CONSISTENT,
   stored: readonly NewPlant[] = [],
 ): Promise<void> {
   assert.equal(await store.restrict({ expected: undefined, next: BEGUN }), 'done')

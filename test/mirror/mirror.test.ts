@@ -3,7 +3,11 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { isConsistent, type Mirror, type RestrictionStep } from '../../service/restriction.ts'
+import {
+  isConsistent,
+  type MirrorRestriction,
+  type RestrictionStep,
+} from '../../service/restriction.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { answered, busy, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -53,9 +57,9 @@ t.test('all plants are copied, with any id and content', async (t) => {
 t.test('changes made while plants are copied are applied', async (t) => {
   await fill(service.store, 2500)
   let round = 0
-  const positions: Mirror[] = []
+  const positions: MirrorRestriction[] = []
   const store = withRestrict(copy.store, async (step) => {
-    positions.push(step.next as Mirror)
+    positions.push(step.next as MirrorRestriction)
     if (round === 3) await fill(service.store, 2500, 'Acer')
     if (round < 8) await change(service.store, round++)
     return copy.store.restrict(step)

@@ -1,7 +1,7 @@
 /** A service on SQLite, and a database that mirrors it. */
 import type { Test } from 'tap'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import type { Mirror, RestrictionStep } from '../../service/restriction.ts'
+import type { MirrorRestriction, RestrictionStep } from '../../service/restriction.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -71,8 +71,8 @@ export class TestMirror {
     }
   }
 
-  async position(): Promise<Mirror> {
-    return (await this.store.readRestriction()) as Mirror
+  async position(): Promise<MirrorRestriction> {
+    return (await this.store.readRestriction()) as MirrorRestriction
   }
 
   /** Resolves once the mirror has caught up with a service. */

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import type { Mirror, Restriction, RestrictionStep } from '../../service/restriction.ts'
+import type { MirrorRestriction, Restriction, RestrictionStep } from '../../service/restriction.ts'
 import { restrictedError } from '../../src/config/restricted-error.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { changesAfter, contentOf, latest, replay } from './changes.ts'
@@ -8,7 +8,7 @@ import { byId, EDGES, exported, MAX, MIN, samePlants, scatteredIds } from './pla
 import { type Engine, opener } from './store-suite.ts'
 import { newWebhook } from './webhook-suite.ts'
 
-const MIRROR: Mirror = { source: 'https://source.example', cursor: 'x' }
+const MIRROR: MirrorRestriction = { source: 'https://source.example', cursor: 'x' }
 const BEGIN: RestrictionStep = { expected: undefined, next: { ...MIRROR, copyFrom: MIN } }
 const FREEZE: RestrictionStep = { expected: undefined, next: 'frozen' }
 const UNFREEZE: RestrictionStep = { expected: 'frozen', next: undefined }

@@ -1,5 +1,5 @@
 import { contentVersion } from '../../service/plant-store.ts'
-import type { Mirror } from '../../service/restriction.ts'
+import type { MirrorRestriction } from '../../service/restriction.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
@@ -21,7 +21,7 @@ const webhook: NewWebhook = {
   secret: 'whsec_AA==',
   createdAt: new Date(0),
 }
-const mirror: Mirror = { source: 'https://source.example', cursor: 'x' }
+const mirror: MirrorRestriction = { source: 'https://source.example', cursor: 'x' }
 
 /** Calls of the methods of the store itself. */
 const METHOD_CALLS: Record<

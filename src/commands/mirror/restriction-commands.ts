@@ -1,5 +1,9 @@
 import { Command } from 'commander'
-import { isConsistent, type Mirror, type Restriction } from '../../../service/restriction.ts'
+import {
+  isConsistent,
+  type MirrorRestriction,
+  type Restriction,
+} from '../../../service/restriction.ts'
 import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
@@ -70,7 +74,7 @@ export function promoteCommand(): Command {
           assertPromotable(restriction, `cannot promote ${name}`)
           return undefined
         })
-        const source = escapeControlCharacters((before as Mirror).source)
+        const source = escapeControlCharacters((before as MirrorRestriction).source)
         process.stdout.write(
           `promoted: ${name} no longer mirrors ${source} and accepts changes${afterPromotion}`,
         )

@@ -1,6 +1,6 @@
 import { INT64_MIN } from '../../../contract/int64.ts'
 import { known } from '../../../contract/known.ts'
-import type { Mirror, Restriction } from '../../../service/restriction.ts'
+import type { MirrorRestriction, Restriction } from '../../../service/restriction.ts'
 
 /**
  * The row of the table `plant_restriction`. There is none if the database has never been restricted. Once a restriction
@@ -23,7 +23,7 @@ export function toRestriction(row: RestrictionRow | undefined): Restriction | un
   if (row === undefined) return undefined
   const { source, cursor, copy_from: copyFrom, consistent_at: consistentAt } = row
   if (source === null) return cursor === ENDED ? undefined : 'frozen'
-  const mirror: Mirror = { source, cursor: known(cursor) }
+  const mirror: MirrorRestriction = { source, cursor: known(cursor) }
   return {
     ...mirror,
     ...(copyFrom !== null && { copyFrom }),

@@ -41,13 +41,9 @@ export function preparePlantChanges(db: Database) {
     replace.run(plant.name, plant.tag ?? null, plant.id)
     return 'replaced'
   }
-  /** Sorted, because neighbors share a page of the file. The sort is stable, so plants with one id stay in order. */
   const importSorted = (plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[] => {
     const results: ImportResult[] = []
-    const byId = [...plants.entries()].sort(([, a], [, b]) =>
-      a.id < b.id ? -1 : Number(a.id > b.id),
-    )
-    for (const [index, plant] of byId) results[index] = importOne(plant, onConflict)
+    for (const [index, plant] of sortById(plants)) results[index] = importOne(plant, onConflict)
     return results
   }
   /**
@@ -96,4 +92,12 @@ export function preparePlantChanges(db: Database) {
       return results.slice(0, stop + 1)
     },
   }
+}
+
+/**
+ * Plants with their index, sorted because neighbors share a page of the file. The sort is stable, so plants with one id
+ * stay in order.
+ */
+function sortById(plants: readonly NewPlant[]): [index: number, plant: NewPlant][] {
+  return [...plants.entries()].sort(([, a], [, b]) => (a.id < b.id ? -1 : Number(a.id > b.id)))
 }
