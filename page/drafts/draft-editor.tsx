@@ -4,7 +4,7 @@ import type { Tags } from '../list/use-tags.ts'
 import { cut, fromLines, toLines } from '../text/display-text.ts'
 import { formatNumber } from '../text/numbers.ts'
 import { Conflict } from './conflict.tsx'
-import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
+import { type Draft, type Drafts, isChanged, type Saver } from './drafts.ts'
 import './drafts.css'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
@@ -17,13 +17,13 @@ const SUGGESTED_MAX = 1000
 export function DraftEditor({
   drafts,
   draft,
-  sender,
+  saver,
   tags,
   onClose,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
-  readonly sender: Sender
+  readonly saver: Saver
   /** Suggestions. Undefined if the token cannot read. */
   readonly tags: Tags | undefined
   /** Called when the form closes, with the draft saved, kept or discarded. */
@@ -40,7 +40,7 @@ export function DraftEditor({
     const selector = typed.id === '' ? 'input' : 'textarea'
     element.querySelector<HTMLElement>(selector)?.focus()
   }, [key, state === 'conflict'])
-  const save = () => drafts.send(key, sender)
+  const save = () => drafts.send(key, saver)
   const discard = () => {
     drafts.discard(key)
     onClose()
@@ -98,7 +98,7 @@ export function DraftEditor({
         {problem !== undefined && (state === 'unsent' ? `Not saved. ${problem}` : problem)}
       </p>
       {state === 'conflict' && (
-        <Conflict drafts={drafts} draft={draft} sender={sender} onDiscard={discard} />
+        <Conflict drafts={drafts} draft={draft} saver={saver} onDiscard={discard} />
       )}
       {state !== 'conflict' && (
         <div class="buttons">

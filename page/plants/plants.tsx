@@ -5,7 +5,7 @@ import type { Session } from '../access/session.ts'
 import { SessionBar } from '../access/session-bar.tsx'
 import { DraftEditor } from '../drafts/draft-editor.tsx'
 import { DraftTray } from '../drafts/draft-tray.tsx'
-import type { Drafts, Sender } from '../drafts/drafts.ts'
+import type { Drafts, Saver } from '../drafts/drafts.ts'
 import { UndoBar } from '../drafts/undo-bar.tsx'
 import { toSentence } from '../errors/error-text.ts'
 import { parseFragment, type Selection, toFragment } from '../list/filter.ts'
@@ -68,7 +68,7 @@ export function Plants({
     if (view.list.length > 0) setFocusRequest({ id })
     else addButton.current?.focus()
   }
-  const sender: Sender = {
+  const saver: Saver = {
     client,
     canRead,
     onSaved: (change, { draft, wasOpen, isOvertaken }) => {
@@ -95,7 +95,7 @@ export function Plants({
       key={openDraft.key}
       drafts={drafts}
       draft={openDraft}
-      sender={sender}
+      saver={saver}
       tags={canRead ? tags : undefined}
       onClose={() => focus(openDraft.before?.id)}
     />
@@ -161,19 +161,19 @@ export function Plants({
               actions={{
                 canWrite,
                 onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => setViewedId(id),
-                onDelete: (plant) => drafts.delete(plant, sender),
+                onDelete: (plant) => drafts.delete(plant, saver),
               }}
               footer={<ListFooter view={view} canWrite={canWrite} onSelect={select} />}
             />
           </>
         )}
         {/* Below the table, where they move no row. */}
-        <DraftTray drafts={drafts} sender={sender} session={session} onFocus={() => focus()} />
+        <DraftTray drafts={drafts} saver={saver} session={session} onFocus={() => focus()} />
         <UndoBar
           deleted={deleted}
           onUndo={(plant) => {
             setDeleted(deleted.filter((each) => each !== plant))
-            drafts.restore(plant, sender).then(() => focus(plant.id))
+            drafts.restore(plant, saver).then(() => focus(plant.id))
           }}
           onDismiss={() => {
             setDeleted([])

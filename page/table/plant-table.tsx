@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
-import { PlaceholderRow, PlantRow, type RowActions } from './plant-row.tsx'
 import { RowLayout } from './row-layout.ts'
+import { PlaceholderRow, type RowActions, TableRow } from './table-row.tsx'
 import './table.css'
 
 /** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
@@ -226,7 +226,7 @@ export function PlantTable({
       )
     }
     return (
-      <PlantRow
+      <TableRow
         key={String(id)}
         plant={plant}
         index={index}

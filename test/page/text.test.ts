@@ -8,7 +8,7 @@ import {
 } from '../../client/client.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
-import { parseId, positionBefore } from '../../page/list/plant-id.ts'
+import { idBefore, parseId } from '../../page/list/plant-id.ts'
 import { RowLayout } from '../../page/table/row-layout.ts'
 import {
   cut,
@@ -62,8 +62,8 @@ t.test('an id is any int64 as a person types it', async (t) => {
   ]) {
     t.equal(parseId(text), undefined, text)
   }
-  t.equal(positionBefore(0n), -1n)
-  t.equal(positionBefore(-(2n ** 63n)), undefined)
+  t.equal(idBefore(0n), -1n)
+  t.equal(idBefore(-(2n ** 63n)), undefined)
 })
 
 t.test('text is cut between characters', async (t) => {

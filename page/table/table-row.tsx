@@ -18,7 +18,7 @@ export interface RowActions {
   onDelete(plant: StoredPlant): void
 }
 
-export function PlantRow({
+export function TableRow({
   plant,
   index,
   top,
