@@ -7,9 +7,9 @@ import { download } from './download.ts'
 import { type Mapping, plantReader } from './file/columns.ts'
 import { FileProblem, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
-import { type Counts, importRows } from './import-run.ts'
-import { type PlantFields, RefusedRows, type ShownRefusal } from './refused-rows.ts'
-import { rowParts } from './row-text.tsx'
+import { type Counts, importRecords } from './import-run.ts'
+import { recordParts } from './record-text.tsx'
+import { type PlantFields, RefusedRecords, type ShownRefusal } from './refused-records.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
 
 /** Why an import waits for the person, and how it continues. */
@@ -39,7 +39,7 @@ export function ImportProgress({
   readonly onClose: () => void
 }) {
   const [controller] = useState(() => new AbortController())
-  const [refused] = useState(() => new RefusedRows(mapping, readers[file.format].counted))
+  const [refused] = useState(() => new RefusedRecords(mapping, readers[file.format].counted))
   const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0 })
   const [bytes, setBytes] = useState(0)
   const [pause, setPause] = useState<Pause>()
@@ -57,7 +57,7 @@ export function ImportProgress({
         setPause({ problem: explain(error), resume })
       })
     let created = 0
-    const run = importRows(file.rows(setBytes), {
+    const run = importRecords(file.records(setBytes), {
       client: session.client,
       canRead: session.canRead,
       toPlant: plantReader(mapping, file.format),
@@ -152,12 +152,12 @@ function Count({
   )
 }
 
-/** The first refused rows, and all of them as a file. */
+/** The first refused records, and all of them as a file. */
 function Refused({
   refused,
   file: { name, format },
 }: {
-  readonly refused: RefusedRows
+  readonly refused: RefusedRecords
   readonly file: ImportFile
 }) {
   const { shown, count } = refused
@@ -180,8 +180,8 @@ function Refused({
             <b>
               {nounOf(format)} {number}: {reason}
             </b>
-            <RowText fields={fields} label="In the file" />
-            {storedFields !== undefined && <RowText fields={storedFields} label="Stored" />}
+            <RecordText fields={fields} label="In the file" />
+            {storedFields !== undefined && <RecordText fields={storedFields} label="Stored" />}
           </li>
         ))}
       </ul>
@@ -194,8 +194,8 @@ function byNumber(one: ShownRefusal, other: ShownRefusal): number {
   return one.number - other.number
 }
 
-function RowText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
-  const [id, name, tag] = rowParts(fields)
+function RecordText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
+  const [id, name, tag] = recordParts(fields)
   return (
     <p>
       <span class="hint">{label}:</span> {id} {name} {tag}

@@ -6,8 +6,8 @@ const ALL = { id: 'id', name: 'name', tag: 'tag' }
 /** The names that are guessed for the id, the name and the tag. */
 function guess(names: readonly string[], ...sample: readonly (readonly unknown[])[]): unknown[] {
   const columns = names.map((name, index) => ({ key: String(index), name }))
-  const rows = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
-  const mapping = guessMapping(columns, rows)
+  const records = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
+  const mapping = guessMapping(columns, records)
   return [mapping.id, mapping.name, mapping.tag].map((key) => key && names[Number(key)])
 }
 
@@ -89,7 +89,7 @@ t.test('without a column for the tag, plants have none', async (t) => {
   t.strictSame(toPlant({ number: 2, values }), { id: 4n, name: 'Abies' })
 })
 
-t.test('a row that cannot be read keeps its problem', async (t) => {
+t.test('a record that cannot be read keeps its problem', async (t) => {
   const row = { number: 2, values: { id: '4', name: 'a' }, problem: 'row has 3 fields' }
   t.equal(plantReader(ALL, 'csv')(row), 'The row has 3 fields')
 })
