@@ -2,7 +2,7 @@ import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Format } from '../../formats/readers.ts'
 import { FIELDS } from '../../formats/records.ts'
-import { type Column, type Mapping, plantReader } from './file/columns.ts'
+import { type Column, type Mapping, plantMapper } from './file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
 import { recordParts } from './record-text.tsx'
@@ -124,7 +124,7 @@ function describeUnused(columns: readonly Column[], mapping: Mapping) {
 /** The first records as plants, each with its problem. */
 function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
   const { format, sample } = file
-  const toPlant = plantReader(mapping, format)
+  const toPlant = plantMapper(mapping, format)
   return (
     <table class="sample">
       <caption>First rows</caption>

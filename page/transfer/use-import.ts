@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { readers } from '../../formats/readers.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
-import { type Mapping, plantReader } from './file/columns.ts'
+import { type Mapping, plantMapper } from './file/columns.ts'
 import { FileProblem } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
 import { type Counts, importRecords } from './import-run.ts'
@@ -54,7 +54,7 @@ export function useImport(
     const run = importRecords(file.records(setBytes), {
       client: session.client,
       canRead: session.canRead,
-      toPlant: plantReader(mapping, file.format),
+      toPlant: plantMapper(mapping, file.format),
       signal,
       onRefused: (refusal) => refused.add(refusal),
       onProgress: (counts) => {

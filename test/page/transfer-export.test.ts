@@ -3,7 +3,7 @@ import { createClient } from '../../client/client.ts'
 import { writers } from '../../formats/writers.ts'
 import type { Filter } from '../../page/list/filter.ts'
 import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
-import { plantReader } from '../../page/transfer/file/columns.ts'
+import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
 import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/refused-records.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -45,7 +45,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     t.same(progress, [1000, 2000, PLANTS.length])
 
     const file = await openFile(new File([blob], 'plants'))
-    const toPlant = plantReader(file.guess, file.format)
+    const toPlant = plantMapper(file.guess, file.format)
     const plants: unknown[] = []
     for await (const record of file.records()) plants.push(toPlant(record))
     t.strictSame(plants, PLANTS)

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient, type NewPlant } from '../../client/client.ts'
 import type { FileRecord } from '../../formats/records.ts'
-import { plantReader } from '../../page/transfer/file/columns.ts'
+import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { FileProblem } from '../../page/transfer/file/file-kind.ts'
 import {
   type Counts,
@@ -25,7 +25,7 @@ t.before(async () => {
   service = await startService(t)
 })
 
-const toPlant = plantReader({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
+const toPlant = plantMapper({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
 
 type Values = FileRecord['values'] & Partial<NewPlant>
 

@@ -72,7 +72,7 @@ function isId(value: unknown): boolean {
 /** Turns a record into a plant, or says why that is impossible, without a final period. */
 export type ToPlant = (record: FileRecord) => NewPlant | string
 
-export function plantReader(mapping: Mapping, format: Format): ToPlant {
+export function plantMapper(mapping: Mapping, format: Format): ToPlant {
   const read = ({ values }: FileRecord, field: Field) => {
     const key = mapping[field]
     return key === undefined ? undefined : values[key]
