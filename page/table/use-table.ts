@@ -35,9 +35,7 @@ export function useTable(view: PlantView, expandedId: bigint | undefined) {
     expandedIndex === undefined ? undefined : { index: expandedIndex, height: expandedHeight },
   )
   const { first, from, to } = layout.visible(scrollTop, viewHeight)
-  /** The row that has the focus or gets it with the Tab key, or -1 without any rows. */
   const active = Math.min(activeId === undefined ? first : list.rank(activeId), list.length - 1)
-  /** The rendered rows by index. Undefined for plants that are not loaded yet. */
   const rows = new Map(list.slice(from, to).map((plant, offset) => [from + offset, plant]))
   // These have, or can get, the focus, so they stay in the document.
   for (const index of [active, expandedIndex]) {
@@ -57,9 +55,25 @@ export function useTable(view: PlantView, expandedId: bigint | undefined) {
   useEffect(() => setActiveId(undefined), [selection])
 
   return {
-    ...{ scroller, head, rowGroup, expandedRow },
-    ...{ list, selection, layout, rows, first, viewHeight, rowHeight, expandedIndex },
-    ...{ active, activeId, setActiveId, setScrollTop },
+    scroller,
+    head,
+    rowGroup,
+    expandedRow,
+    list,
+    selection,
+    layout,
+    /** The first row in view. */
+    first,
+    /** The rendered rows by index. Undefined for plants that are not loaded yet. */
+    rows,
+    viewHeight,
+    rowHeight,
+    expandedIndex,
+    /** The row that has the focus or gets it with the Tab key, or -1 without any rows. */
+    active,
+    activeId,
+    setActiveId,
+    setScrollTop,
     idLength: idLength.current,
   }
 }
