@@ -1,16 +1,16 @@
 import {
+  type FileRecord,
   MalformedFile,
   NOT_UTF8,
   RECORD_LENGTH_MAX,
-  type Row,
-  type RowReader,
+  type RecordReader,
   TOO_LONG,
-} from './rows.ts'
+} from './records.ts'
 
 /** How much of a file is searched for its separator and its line breaks. */
 const START_LENGTH = 2 ** 16
 
-/** A row that is longer is parsed again only when its text has doubled, so that parsing takes linear time. */
+/** A record that is longer is parsed again only when its text has doubled, so that parsing takes linear time. */
 const SHORT_LENGTH = 2 ** 12
 
 /** As many as a spreadsheet has. */
@@ -29,76 +29,76 @@ interface Dialect {
 }
 
 /**
- * Reads CSV (RFC 4180). The first comma, semicolon or tab is the separator. The first row that is not blank names the
- * columns, and is read like the others. Skips empty lines. Reading ends at a misplaced quote.
+ * Reads CSV (RFC 4180). The first comma, semicolon or tab is the separator. The first record that is not blank names
+ * the columns, and is read like the others. Skips empty lines. Reading ends at a misplaced quote.
  *
  * Unlike Papa Parse, it distinguishes an empty field (no tag) from a pair of quotes (an empty tag). csv-parse does so
- * too, but its build for browsers takes four times as long, and seven times if rows have different lengths.
+ * too, but its build for browsers takes four times as long, and seven times if records have different lengths.
  */
-export class CsvReader implements RowReader {
+export class CsvReader implements RecordReader {
   #dialect: Dialect | undefined
-  /** What is not parsed yet, from the start of a row. */
+  /** What is not parsed yet, from the start of a record. */
   #text = ''
   /** The length that the text must have to be parsed. */
   #enough = 0
   #at = 0
-  /** The line that the row starts on. */
+  /** The line that the record starts on. */
   #line = 1
-  /** Line breaks in the quoted fields of the row so far. */
+  /** Line breaks in the quoted fields of the record so far. */
   #lineBreaks = 0
   #columns: number | undefined
   #isLast = false
 
-  end(): Generator<Row, void> {
+  end(): Generator<FileRecord, void> {
     this.#isLast = true
     return this.read('')
   }
 
-  *read(text: string): Generator<Row, void> {
+  *read(text: string): Generator<FileRecord, void> {
     this.#text += text
     if (this.#text.length < this.#enough && !this.#isLast) return
     this.#dialect ??= detectDialect(this.#text, this.#isLast)
-    if (this.#dialect !== undefined) yield* this.#parseRows(this.#dialect)
+    if (this.#dialect !== undefined) yield* this.#parseRecords(this.#dialect)
     const { length } = this.#text
     if (length > RECORD_LENGTH_MAX) this.#fail(`${TOO_LONG}; perhaps a quote is not closed`)
     this.#enough = length < SHORT_LENGTH ? 0 : Math.min(2 * length, RECORD_LENGTH_MAX + 1)
   }
 
-  *#parseRows(dialect: Dialect): Generator<Row, void> {
+  *#parseRecords(dialect: Dialect): Generator<FileRecord, void> {
     if (dialect.hasReturnsOnly) this.#text = this.#text.replaceAll('\r', '\n')
     let start = 0
     while (start < this.#text.length) {
       this.#at = start
       this.#lineBreaks = 0
-      const fields = this.#parseRow(dialect)
+      const fields = this.#parseRecord(dialect)
       if (fields === undefined) break
       const isEmptyLine = fields.length === 1 && fields[0] === undefined
-      if (!isEmptyLine) yield this.#toRow(fields, start)
+      if (!isEmptyLine) yield this.#toRecord(fields, start)
       this.#line += this.#lineBreaks + 1
       start = this.#at
     }
     this.#text = this.#text.slice(start)
   }
 
-  #toRow(fields: readonly Field[], start: number): Row {
+  #toRecord(fields: readonly Field[], start: number): FileRecord {
     const { length } = fields
     const isBlank = fields.every((field) => field === undefined)
     if (!isBlank) this.#columns ??= length
     const isComplete = this.#at <= this.#text.length
-    const row: Row = {
+    const record: FileRecord = {
       number: this.#line,
       values: { ...fields },
       ...(isBlank && { isBlank }),
       ...(!isComplete && { isUnterminated: true }),
     }
-    if (!this.#text.slice(start, this.#at).isWellFormed()) return { ...row, problem: NOT_UTF8 }
-    if (isBlank || length === this.#columns) return row
+    if (!this.#text.slice(start, this.#at).isWellFormed()) return { ...record, problem: NOT_UTF8 }
+    if (isBlank || length === this.#columns) return record
     const problem = `row has ${count(length, 'field')}, but the first row has ${this.#columns}`
-    return { ...row, problem }
+    return { ...record, problem }
   }
 
-  /** Moves after a row. Returns undefined if more text is needed. */
-  #parseRow({ separator, special }: Dialect): readonly Field[] | undefined {
+  /** Moves after a record. Returns undefined if more text is needed. */
+  #parseRecord({ separator, special }: Dialect): readonly Field[] | undefined {
     const fields: Field[] = []
     for (;;) {
       if (fields.length === COLUMNS_MAX) {

@@ -1,15 +1,15 @@
 import { SAFE_LENGTH, toInt64 } from '../contract/int64.ts'
 import {
+  type FileRecord,
   MalformedFile,
   NOT_UTF8,
   RECORD_LENGTH_MAX,
-  type Row,
-  type RowReader,
+  type RecordReader,
   TOO_LONG,
-} from './rows.ts'
+} from './records.ts'
 
 /** Reads newline-delimited JSON (https://github.com/ndjson/ndjson-spec). Skips blank lines. */
-export class NdjsonReader implements RowReader {
+export class NdjsonReader implements RecordReader {
   /** What there is of the line that has not ended yet. Only the start of a line that is too long is kept. */
   #line = ''
   #number = 0
@@ -18,9 +18,9 @@ export class NdjsonReader implements RowReader {
     if (this.#line.length <= RECORD_LENGTH_MAX) this.#line += part
   }
 
-  *read(text: string): Generator<Row, void> {
+  *read(text: string): Generator<FileRecord, void> {
     const parts = text.split('\n')
-    const last = parts.pop() as string
+    const last = String(parts.pop())
     for (const part of parts) {
       this.#append(part)
       yield* this.#endLine()
@@ -28,21 +28,23 @@ export class NdjsonReader implements RowReader {
     this.#append(last)
   }
 
-  *end(): Generator<Row, void> {
-    for (const row of this.#endLine()) {
-      const isCutOff = row.problem?.startsWith(NOT_JSON)
-      yield isCutOff ? { ...row, problem: `${row.problem}; the input ends within this line` } : row
+  *end(): Generator<FileRecord, void> {
+    for (const record of this.#endLine()) {
+      const isCutOff = record.problem?.startsWith(NOT_JSON)
+      yield isCutOff
+        ? { ...record, problem: `${record.problem}; the input ends within this line` }
+        : record
     }
   }
 
-  *#endLine(): Generator<Row, void> {
+  *#endLine(): Generator<FileRecord, void> {
     const line = this.#line
     this.#line = ''
     this.#number += 1
     if (line.length > RECORD_LENGTH_MAX) {
       yield { number: this.#number, values: {}, problem: TOO_LONG }
     } else if (line.trim() !== '') {
-      yield parseRow(this.#number, line)
+      yield parseRecord(this.#number, line)
     }
   }
 }
@@ -51,22 +53,23 @@ export class NdjsonReader implements RowReader {
  * Reads the items of a JSON array one by one, so that a large one needs little memory. The file must start with a
  * bracket. Reading ends at an item that is not valid JSON.
  */
-export class JsonArrayReader implements RowReader {
+export class JsonArrayReader implements RecordReader {
   readonly #splitter = new ArraySplitter()
   #number = 0
 
-  end(): readonly Row[] {
+  end(): readonly FileRecord[] {
     if (this.#splitter.hasEnded) return []
     throw new MalformedFile(this.#number + 1, 'the file ends within the array')
   }
 
-  *read(text: string): Generator<Row, void> {
+  *read(text: string): Generator<FileRecord, void> {
     for (const item of this.#splitter.split(text)) {
       this.#number += 1
       if (item.length > RECORD_LENGTH_MAX) throw new MalformedFile(this.#number, TOO_LONG)
-      const row = parseRow(this.#number, item)
-      if (row.problem?.startsWith(NOT_JSON)) throw new MalformedFile(this.#number, row.problem)
-      yield row
+      const record = parseRecord(this.#number, item)
+      if (record.problem?.startsWith(NOT_JSON))
+        throw new MalformedFile(this.#number, record.problem)
+      yield record
     }
     const { length, hasRest } = this.#splitter
     const next = this.#number + 1
@@ -105,7 +108,7 @@ class ArraySplitter {
       const index = special.exec(text)?.index
       if (index === undefined) break
       at = index + 1
-      const character = text[index] as string
+      const character = text.charAt(index)
       if (character === '\\') {
         at += 1
       } else if (character === '"') {
@@ -141,7 +144,7 @@ const OUTSIDE = /["[\]{},]/g
 
 const NOT_JSON = 'record is not valid JSON'
 
-function parseRow(number: number, json: string): Row {
+function parseRecord(number: number, json: string): FileRecord {
   if (!json.isWellFormed()) return { number, values: {}, problem: NOT_UTF8 }
   let record: unknown
   try {
@@ -174,7 +177,7 @@ function parseExact(json: string): unknown {
   if (!isObject(record)) return record
   for (const name of Object.keys(record)) {
     const value = record[name]
-    if (Number.isInteger(value)) record[name] = BigInt(value as number)
+    if (typeof value === 'number' && Number.isInteger(value)) record[name] = BigInt(value)
   }
   return record
 }

@@ -1,17 +1,17 @@
 import { CsvReader } from './csv-reader.ts'
 import { JsonArrayReader, NdjsonReader } from './json-readers.ts'
-import type { RowReader } from './rows.ts'
+import type { RecordReader } from './records.ts'
 
 /** How the plants of a file are written. */
 export type Format = 'ndjson' | 'csv' | 'json'
 
 interface FormatReader {
-  readonly Reader: new () => RowReader
-  /** What the number of a row counts, for messages. */
+  readonly Reader: new () => RecordReader
+  /** What the number of a record counts, for messages. */
   readonly counted: 'line' | 'item'
 }
 
-/** How the rows of each format are read. */
+/** How the records of each format are read. */
 export const readers: { readonly [Each in Format]: FormatReader } = {
   ndjson: { Reader: NdjsonReader, counted: 'line' },
   csv: { Reader: CsvReader, counted: 'line' },

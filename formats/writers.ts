@@ -1,7 +1,7 @@
 import type { components } from '../contract/api.gen.ts'
 import { plantJson } from '../contract/plant.ts'
 import type { Format } from './readers.ts'
-import { FIELDS } from './rows.ts'
+import { FIELDS } from './records.ts'
 
 type StoredPlant = components['schemas']['StoredPlant']
 

@@ -1,3 +1,4 @@
+import type { TargetedSubmitEvent } from 'preact'
 import { useState } from 'preact/hooks'
 
 /** @param lasting whether the browser keeps the token */
@@ -17,9 +18,9 @@ export function TokenForm({
   readonly isPrimary?: boolean
 }) {
   const [isBusy, setBusy] = useState(false)
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const form = new FormData(event.currentTarget)
     // People paste it with the scheme, as they see it in commands, and with what no header can contain.
     const token = String(form.get('token'))
       .replace(/^\s*Bearer\s+/i, '')

@@ -1,7 +1,7 @@
 import type { Plant } from '../../client/client.ts'
 import { cutAtDifference } from '../text/display-text.ts'
 import { PlantText, Tag } from '../text/plant-text.tsx'
-import { contentOf, type Draft, type Drafts, type Sender } from './drafts.ts'
+import { contentOf, type Draft, type Drafts, type Saver } from './drafts.ts'
 
 /** Enough to see what differs. */
 const TEXT_LENGTH = 400
@@ -10,12 +10,12 @@ const TEXT_LENGTH = 400
 export function Conflict({
   drafts,
   draft,
-  sender,
+  saver,
   onDiscard,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
-  readonly sender: Sender
+  readonly saver: Saver
   readonly onDiscard: () => void
 }) {
   const { key, before, stored, isDeletion, typed } = draft
@@ -38,7 +38,7 @@ export function Conflict({
         <button
           type="button"
           class={isAddition ? '' : 'primary'}
-          onClick={() => drafts.keepMine(key, sender)}
+          onClick={() => drafts.keepMine(key, saver)}
         >
           {save}
         </button>

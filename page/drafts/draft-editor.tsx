@@ -4,7 +4,7 @@ import type { Tags } from '../list/use-tags.ts'
 import { cut, fromLines, toLines } from '../text/display-text.ts'
 import { formatNumber } from '../text/numbers.ts'
 import { Conflict } from './conflict.tsx'
-import { type Draft, type Drafts, isChanged, type Sender } from './drafts.ts'
+import { type Draft, type Drafts, isChanged, type Saver } from './drafts.ts'
 import './drafts.css'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
@@ -17,70 +17,54 @@ const SUGGESTED_MAX = 1000
 export function DraftEditor({
   drafts,
   draft,
-  sender,
+  saver,
   tags,
   onClose,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
-  readonly sender: Sender
+  readonly saver: Saver
   /** Suggestions. Undefined if the token cannot read. */
   readonly tags: Tags | undefined
   /** Called when the form closes, with the draft saved, kept or discarded. */
   readonly onClose: () => void
 }) {
   const { key, typed, before, state, problem } = draft
-  const form = useRef<HTMLFormElement>(null)
+  const form = useInitialFocus(draft)
   const isSending = state === 'sending'
-  useEffect(() => {
-    const element = form.current
-    const { activeElement } = document
-    if (element === null || isTypingOutside(element) || element.contains(activeElement)) return
-    // A suggested id rarely needs to be changed.
-    const selector = typed.id === '' ? 'input' : 'textarea'
-    element.querySelector<HTMLElement>(selector)?.focus()
-  }, [key, state === 'conflict'])
-  const save = () => drafts.send(key, sender)
+  const save = () => drafts.send(key, saver)
   const discard = () => {
     drafts.discard(key)
     onClose()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      // What was typed is kept as a draft.
+      drafts.close()
+      onClose()
+    } else if (event.key === 'Enter' && event.target instanceof HTMLTextAreaElement) {
+      // Names rarely have several lines.
+      if (event.shiftKey || event.isComposing) return
+      event.preventDefault()
+      // The key that has opened the editor can still be pressed.
+      if (!event.repeat) save()
+    }
+  }
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    save()
   }
   return (
     <form
       ref={form}
       class={before === undefined ? 'editor addition' : 'editor'}
       aria-labelledby="editor-title"
-      onSubmit={(event) => {
-        event.preventDefault()
-        save()
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') {
-          // What was typed is kept as a draft.
-          drafts.close()
-          onClose()
-        } else if (event.key === 'Enter' && event.target instanceof HTMLTextAreaElement) {
-          // Names rarely have several lines.
-          if (event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          // The key that has opened the editor can still be pressed.
-          if (!event.repeat) save()
-        }
-      }}
+      onSubmit={onSubmit}
+      onKeyDown={onKeyDown}
     >
       <h2 id="editor-title">{before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}</h2>
       {before === undefined && (
-        <label class="field id-field">
-          Id
-          <input
-            name="id"
-            required
-            autocomplete="off"
-            value={typed.id}
-            readOnly={isSending}
-            onInput={({ currentTarget }) => drafts.type(key, { id: currentTarget.value })}
-          />
-        </label>
+        <IdField id={typed.id} isReadOnly={isSending} onId={(id) => drafts.type(key, { id })} />
       )}
       <TextField
         label="Name"
@@ -97,20 +81,64 @@ export function DraftEditor({
       <p class="problem" role="alert">
         {problem !== undefined && (state === 'unsent' ? `Not saved. ${problem}` : problem)}
       </p>
-      {state === 'conflict' && (
-        <Conflict drafts={drafts} draft={draft} sender={sender} onDiscard={discard} />
-      )}
-      {state !== 'conflict' && (
-        <div class="buttons">
-          <button type="submit" class="primary" disabled={isSending}>
-            {isSending ? 'Saving…' : state === 'unsent' ? 'Send again' : 'Save'}
-          </button>
-          <button type="button" disabled={isSending} onClick={discard}>
-            {isChanged(draft) ? 'Discard' : 'Cancel'}
-          </button>
-        </div>
+      {state === 'conflict' ? (
+        <Conflict drafts={drafts} draft={draft} saver={saver} onDiscard={discard} />
+      ) : (
+        <Buttons draft={draft} onDiscard={discard} />
       )}
     </form>
+  )
+}
+
+function Buttons({ draft, onDiscard }: { readonly draft: Draft; readonly onDiscard: () => void }) {
+  const isSending = draft.state === 'sending'
+  return (
+    <div class="buttons">
+      <button type="submit" class="primary" disabled={isSending}>
+        {isSending ? 'Saving…' : draft.state === 'unsent' ? 'Send again' : 'Save'}
+      </button>
+      <button type="button" disabled={isSending} onClick={onDiscard}>
+        {isChanged(draft) ? 'Discard' : 'Cancel'}
+      </button>
+    </div>
+  )
+}
+
+/** Focuses the first field that the person probably fills in, when a draft is opened or is no longer in conflict. */
+function useInitialFocus({ key, typed, state }: Draft) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    const element = form.current
+    const { activeElement } = document
+    if (element === null || isTypingOutside(element) || element.contains(activeElement)) return
+    // A suggested id rarely needs to be changed.
+    const selector = typed.id === '' ? 'input' : 'textarea'
+    element.querySelector<HTMLElement>(selector)?.focus()
+  }, [key, state === 'conflict'])
+  return form
+}
+
+function IdField({
+  id,
+  isReadOnly,
+  onId,
+}: {
+  readonly id: string
+  readonly isReadOnly: boolean
+  readonly onId: (id: string) => void
+}) {
+  return (
+    <label class="field id-field">
+      Id
+      <input
+        name="id"
+        required
+        autocomplete="off"
+        value={id}
+        readOnly={isReadOnly}
+        onInput={({ currentTarget }) => onId(currentTarget.value)}
+      />
+    </label>
   )
 }
 

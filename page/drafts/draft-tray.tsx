@@ -1,17 +1,17 @@
 import type { Session } from '../access/session.ts'
 import { labelOf } from '../text/display-text.ts'
 import { Conflict } from './conflict.tsx'
-import type { Draft, Drafts, Sender } from './drafts.ts'
+import type { Draft, Drafts, Saver } from './drafts.ts'
 
 /** Lists the changes that are not saved, except the one that is being edited. */
 export function DraftTray({
   drafts,
-  sender,
+  saver,
   session: { canWrite, readOnlyReason },
   onFocus,
 }: {
   readonly drafts: Drafts
-  readonly sender: Sender
+  readonly saver: Saver
   readonly session: Session
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
@@ -32,7 +32,7 @@ export function DraftTray({
             type="button"
             class="primary"
             onClick={() => {
-              drafts.sendAll(sender)
+              drafts.sendAll(saver)
               onFocus()
             }}
           >
@@ -49,7 +49,7 @@ export function DraftTray({
       <ul>
         {waiting.map((draft) => (
           <li key={draft.key}>
-            <DraftItem {...{ drafts, draft, sender, canWrite, onFocus }} />
+            <DraftItem {...{ drafts, draft, saver, canWrite, onFocus }} />
           </li>
         ))}
       </ul>
@@ -68,13 +68,13 @@ const STATES = {
 function DraftItem({
   drafts,
   draft,
-  sender,
+  saver,
   canWrite,
   onFocus,
 }: {
   readonly drafts: Drafts
   readonly draft: Draft
-  readonly sender: Sender
+  readonly saver: Saver
   readonly canWrite: boolean
   readonly onFocus: () => void
 }) {
@@ -95,7 +95,7 @@ function DraftItem({
         </span>
       </p>
       {state === 'conflict' ? (
-        canWrite && <Conflict drafts={drafts} draft={draft} sender={sender} onDiscard={discard} />
+        canWrite && <Conflict drafts={drafts} draft={draft} saver={saver} onDiscard={discard} />
       ) : (
         <div class="buttons">
           {canWrite && state === 'unsent' && (
@@ -103,7 +103,7 @@ function DraftItem({
               type="button"
               class="primary"
               onClick={() => {
-                drafts.send(key, sender)
+                drafts.send(key, saver)
                 onFocus()
               }}
             >

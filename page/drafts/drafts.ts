@@ -43,7 +43,7 @@ export interface Draft {
 }
 
 /** Sends drafts. */
-export interface Sender {
+export interface Saver {
   readonly client: Parameters<typeof deliver>[0]
   readonly canRead: boolean
   /** Called once a change is saved. */
@@ -162,24 +162,24 @@ export class Drafts extends Model {
   }
 
   /** Deletes a plant. */
-  async delete(plant: StoredPlant, sender: Sender): Promise<void> {
+  async delete(plant: StoredPlant, saver: Saver): Promise<void> {
     const known = this.of(plant.id)
     if (known?.isDeletion && known.state === 'sending') return
     if (known !== undefined) this.discard(known.key)
     const key = this.#add({ typed: typedOf(plant), before: plant, isDeletion: true })
-    await this.send(key, sender)
+    await this.send(key, saver)
   }
 
   /** Adds a deleted plant again. */
-  restore(plant: StoredPlant, sender: Sender): Promise<void> {
-    return this.send(this.#add({ typed: typedOf(plant), before: undefined }), sender)
+  restore(plant: StoredPlant, saver: Saver): Promise<void> {
+    return this.send(this.#add({ typed: typedOf(plant), before: undefined }), saver)
   }
 
   /** In a conflict, saves the draft in place of the stored plant. */
-  keepMine(key: number, sender: Sender): Promise<void> {
+  keepMine(key: number, saver: Saver): Promise<void> {
     const stored = this.#find(key)?.stored
     this.#update(key, { before: stored, state: 'editing', stored: undefined })
-    return this.send(key, sender)
+    return this.send(key, saver)
   }
 
   /** In a conflict, goes on with the draft, now that the person has seen the stored plant. */
@@ -197,12 +197,12 @@ export class Drafts extends Model {
     })
   }
 
-  async sendAll(sender: Sender): Promise<void> {
+  async sendAll(saver: Saver): Promise<void> {
     // One after the other, because a service that comes back is busy.
-    for (const { key } of this.unsent) await this.send(key, sender)
+    for (const { key } of this.unsent) await this.send(key, saver)
   }
 
-  async send(key: number, sender: Sender): Promise<void> {
+  async send(key: number, saver: Saver): Promise<void> {
     const draft = this.#find(key)
     if (draft === undefined || draft.state === 'sending') return
     const id = parseId(draft.typed.id)
@@ -216,7 +216,7 @@ export class Drafts extends Model {
     this.#update(key, { state: 'sending', problem: undefined })
     try {
       const intent = { id, before: draft.before, after }
-      const outcome = await deliver(sender.client, intent, sender.canRead)
+      const outcome = await deliver(saver.client, intent, saver.canRead)
       if (outcome.kind === 'conflict') {
         this.#update(key, { state: 'conflict', stored: outcome.stored, hasFailed: true })
         return
@@ -224,7 +224,7 @@ export class Drafts extends Model {
       const wasOpen = this.#open === key
       this.discard(key)
       const isOvertaken = this.#overtaken.has(key)
-      sender.onSaved({ id, plant: after }, { draft, wasOpen, isOvertaken })
+      saver.onSaved({ id, plant: after }, { draft, wasOpen, isOvertaken })
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'

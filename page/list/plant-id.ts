@@ -9,6 +9,6 @@ export function parseId(text: string): bigint | undefined {
 }
 
 /** The position before an id, as `listPlants` expects it. Undefined if there is none. */
-export function positionBefore(id: bigint): bigint | undefined {
+export function idBefore(id: bigint): bigint | undefined {
   return id === INT64_MIN ? undefined : id - 1n
 }

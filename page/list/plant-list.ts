@@ -2,7 +2,7 @@ import type { Plant, StoredPlant } from '../../client/client.ts'
 import { known } from '../../contract/known.ts'
 import { hasSameContent } from '../../contract/plant.ts'
 import { type Filter, matches } from './filter.ts'
-import { positionBefore } from './plant-id.ts'
+import { idBefore } from './plant-id.ts'
 
 /** How many plants a request fetches. */
 export const PAGE_SIZE = 200
@@ -66,7 +66,7 @@ export class PlantList {
   }
 
   get #start(): bigint | undefined {
-    return this.#first === undefined ? undefined : positionBefore(this.#first)
+    return this.#first === undefined ? undefined : idBefore(this.#first)
   }
 
   /** The plants of some rows. Undefined for those that are not in memory. */

@@ -28,13 +28,9 @@ export function TagPicker({
   const [typed, setTyped] = useState('')
   /** The option that the person has moved to. */
   const [moved, setMoved] = useState<number>()
-  const list = useRef<HTMLDivElement>(null)
   const options = isOpen ? optionsFor(tags.all, typed) : []
   const chosen = options.findIndex((option) => option.tag === tag)
   const current = moved ?? Math.max(0, chosen)
-  useEffect(() => {
-    list.current?.children[current]?.scrollIntoView({ block: 'nearest' })
-  }, [current, isOpen])
 
   const open = () => {
     if (isOpen) return
@@ -83,23 +79,43 @@ export function TagPicker({
         }}
         onKeyDown={onKeyDown}
       />
-      <div id="tag-options" role="listbox" aria-label="Tags" ref={list} hidden={!isOpen}>
-        {options.map((option, index) => (
-          <div
-            key={`${option.tag === undefined} ${option.tag}`}
-            id={`tag-option-${index}`}
-            role="option"
-            aria-selected={index === current}
-            onMouseDown={(event) => {
-              // The input keeps the focus.
-              event.preventDefault()
-              choose(option)
-            }}
-          >
-            <bdi>{option.label}</bdi>
-          </div>
-        ))}
-      </div>
+      <OptionList {...{ options, current, isOpen }} onChoose={choose} />
+    </div>
+  )
+}
+
+function OptionList({
+  options,
+  current,
+  isOpen,
+  onChoose,
+}: {
+  readonly options: readonly Option[]
+  readonly current: number
+  readonly isOpen: boolean
+  readonly onChoose: (option: Option) => void
+}) {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    list.current?.children[current]?.scrollIntoView({ block: 'nearest' })
+  }, [current, isOpen])
+  return (
+    <div id="tag-options" role="listbox" aria-label="Tags" ref={list} hidden={!isOpen}>
+      {options.map((option, index) => (
+        <div
+          key={`${option.tag === undefined} ${option.tag}`}
+          id={`tag-option-${index}`}
+          role="option"
+          aria-selected={index === current}
+          onMouseDown={(event) => {
+            // The input keeps the focus.
+            event.preventDefault()
+            onChoose(option)
+          }}
+        >
+          <bdi>{option.label}</bdi>
+        </div>
+      ))}
     </div>
   )
 }

@@ -1,3 +1,6 @@
+/** Rows that are rendered above and below those in view, so that fast scrolling shows no gaps. */
+const OVERSCAN = 8
+
 /** Where the rows of a table are, in pixels. All have the same height, except one. */
 export class RowLayout {
   readonly #length: number
@@ -33,6 +36,18 @@ export class RowLayout {
     if (position < this.top(expanded)) return Math.floor(position / this.#rowHeight)
     const below = Math.floor((position - height + this.#rowHeight) / this.#rowHeight)
     return Math.max(expanded, below)
+  }
+
+  /** The first row in view, and the rows to render: those from `from` to before `to`. */
+  visible(
+    scrollTop: number,
+    viewHeight: number,
+  ): { readonly first: number; readonly from: number; readonly to: number } {
+    // Safari scrolls beyond the top, and back.
+    const first = Math.max(0, this.indexAt(scrollTop))
+    const end = this.indexAt(scrollTop + viewHeight) + 1
+    const to = Math.min(this.#length, end + OVERSCAN)
+    return { first, from: Math.max(0, first - OVERSCAN), to }
   }
 
   /** The scroll position, nearest to the current one, at which a row is completely in view. */

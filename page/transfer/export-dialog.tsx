@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
-import { explain } from '../errors/error-text.ts'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
 import { formatCount } from '../text/numbers.ts'
-import { download } from './download.ts'
-import { type ExportFormat, exportFormats, exportPlants } from './export-run.ts'
+import type { ExportFormat } from './export-run.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
+import { useExport } from './use-export.ts'
 
 const CHOICES: readonly {
   readonly format: ExportFormat
@@ -41,30 +40,7 @@ export function ExportDialog({
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<ExportFormat>('csv')
-  const [run, setRun] = useState<AbortController>()
-  const [plants, setPlants] = useState(0)
-  const [problem, setProblem] = useState<string>()
-  const [savedName, setSavedName] = useState<string>()
-  const running = useRef(run)
-  running.current = run
-  useEffect(() => () => running.current?.abort(), [])
-
-  const start = async () => {
-    const controller = new AbortController()
-    const { signal } = controller
-    setRun(controller)
-    setPlants(0)
-    setProblem(undefined)
-    try {
-      const content = await exportPlants(client, filter, format, { signal, onProgress: setPlants })
-      const name = `plants.${exportFormats[format].extension}`
-      download(content, name)
-      setSavedName(name)
-    } catch (error) {
-      if (!signal.aborted) setProblem(explain(error))
-    }
-    setRun(undefined)
-  }
+  const { run, plants, problem, savedName, start } = useExport(client, filter, format)
 
   if (savedName !== undefined) {
     return (

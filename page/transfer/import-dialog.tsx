@@ -15,7 +15,7 @@ type Step =
   | { readonly is: 'ready'; readonly file: ImportFile }
   | { readonly is: 'running'; readonly file: ImportFile; readonly mapping: Mapping }
 
-/** Imports a file: recognizes it, shows its first rows, and creates the plants. */
+/** Imports a file: recognizes it, shows its first records, and creates the plants. */
 export function ImportDialog({
   session,
   files: firstFiles,

@@ -1,12 +1,12 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Format } from '../../formats/readers.ts'
-import { FIELDS } from '../../formats/rows.ts'
-import { type Column, type Mapping, plantReader } from './file/columns.ts'
+import { FIELDS } from '../../formats/records.ts'
+import { type Column, type Mapping, plantMapper } from './file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
-import { fieldsOf } from './refused-rows.ts'
-import { rowParts } from './row-text.tsx'
+import { recordParts } from './record-text.tsx'
+import { fieldsOf } from './refused-records.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
@@ -121,10 +121,10 @@ function describeUnused(columns: readonly Column[], mapping: Mapping) {
   )
 }
 
-/** The first rows as plants, each with its problem. */
+/** The first records as plants, each with its problem. */
 function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
   const { format, sample } = file
-  const toPlant = plantReader(mapping, format)
+  const toPlant = plantMapper(mapping, format)
   return (
     <table class="sample">
       <caption>First rows</caption>
@@ -139,13 +139,13 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
         </tr>
       </thead>
       <tbody>
-        {sample.map((row) => {
-          const plant = toPlant(row)
+        {sample.map((record) => {
+          const plant = toPlant(record)
           return (
-            <Fragment key={row.number}>
+            <Fragment key={record.number}>
               <tr>
-                <td>{row.number}</td>
-                {rowParts(fieldsOf(row, mapping)).map((part) => (
+                <td>{record.number}</td>
+                {recordParts(fieldsOf(record, mapping)).map((part) => (
                   <td key={part.key}>{part}</td>
                 ))}
               </tr>

@@ -1,28 +1,13 @@
-import { useEffect, useState } from 'preact/hooks'
-import { readers } from '../../formats/readers.ts'
 import type { Session } from '../access/session.ts'
-import { explain } from '../errors/error-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
 import { download } from './download.ts'
-import { type Mapping, plantReader } from './file/columns.ts'
-import { FileProblem, nounOf } from './file/file-kind.ts'
+import type { Mapping } from './file/columns.ts'
+import { nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
-import { type Counts, importRows } from './import-run.ts'
-import { type PlantFields, RefusedRows, type ShownRefusal } from './refused-rows.ts'
-import { rowParts } from './row-text.tsx'
+import { recordParts } from './record-text.tsx'
+import type { PlantFields, RefusedRecords, ShownRefusal } from './refused-records.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
-
-/** Why an import waits for the person, and how it continues. */
-interface Pause {
-  readonly problem: string
-  readonly resume: () => void
-}
-
-/** How an import ended, and why if that was early. */
-interface End {
-  readonly title: string
-  readonly problem?: string
-}
+import { useImport } from './use-import.ts'
 
 /** Runs an import, then shows what it did. */
 export function ImportProgress({
@@ -38,53 +23,12 @@ export function ImportProgress({
   readonly onImported: () => void
   readonly onClose: () => void
 }) {
-  const [controller] = useState(() => new AbortController())
-  const [refused] = useState(() => new RefusedRows(mapping, readers[file.format].counted))
-  const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0 })
-  const [bytes, setBytes] = useState(0)
-  const [pause, setPause] = useState<Pause>()
-  const [end, setEnd] = useState<End>()
-
-  useEffect(() => {
-    const { signal } = controller
-    const waitForPerson = (error: unknown) =>
-      new Promise<void>((resolve, reject) => {
-        const resume = () => {
-          setPause(undefined)
-          resolve()
-        }
-        signal.addEventListener('abort', () => reject(signal.reason))
-        setPause({ problem: explain(error), resume })
-      })
-    let created = 0
-    const run = importRows(file.rows(setBytes), {
-      client: session.client,
-      canRead: session.canRead,
-      toPlant: plantReader(mapping, file.format),
-      signal,
-      onRefused: (refusal) => refused.add(refusal),
-      onProgress: (counts) => {
-        created = counts.created
-        setCounts(counts)
-      },
-      onFailure: waitForPerson,
-    })
-    session.isImporting = true
-    // Closing the tab would end the import.
-    window.addEventListener('beforeunload', preventDefault)
-    run
-      .then(
-        () => setEnd({ title: 'Import finished' }),
-        (error) => setEnd(describeEnd(error, signal)),
-      )
-      .finally(() => {
-        session.isImporting = false
-        window.removeEventListener('beforeunload', preventDefault)
-        if (created > 0) onImported()
-      })
-    return () => controller.abort()
-  }, [])
-
+  const { counts, refused, bytes, pause, end, cancel } = useImport(
+    session,
+    file,
+    mapping,
+    onImported,
+  )
   const title = end?.title ?? (pause === undefined ? `Importing ${file.name}` : 'Import paused')
   return (
     <TransferDialog title={title} isBusy={end === undefined} onClose={onClose}>
@@ -100,7 +44,7 @@ export function ImportProgress({
       {end !== undefined && refused.count > 0 && <Refused refused={refused} file={file} />}
       <footer>
         {end === undefined && (
-          <button type="button" onClick={() => controller.abort()}>
+          <button type="button" onClick={cancel}>
             Cancel
           </button>
         )}
@@ -117,22 +61,6 @@ export function ImportProgress({
       </footer>
     </TransferDialog>
   )
-}
-
-function preventDefault(event: Event): void {
-  event.preventDefault()
-}
-
-function describeEnd(error: unknown, signal: AbortSignal): End {
-  if (signal.aborted) {
-    return {
-      title: 'Import canceled',
-      problem:
-        'What was imported until then is stored, and the batch that was being sent may be too. Importing the file again is safe.',
-    }
-  }
-  const problem = error instanceof FileProblem ? error.message : explain(error)
-  return { title: 'Import stopped', problem: `${problem} The rows before it were imported.` }
 }
 
 function Count({
@@ -152,12 +80,12 @@ function Count({
   )
 }
 
-/** The first refused rows, and all of them as a file. */
+/** The first refused records, and all of them as a file. */
 function Refused({
   refused,
   file: { name, format },
 }: {
-  readonly refused: RefusedRows
+  readonly refused: RefusedRecords
   readonly file: ImportFile
 }) {
   const { shown, count } = refused
@@ -180,8 +108,8 @@ function Refused({
             <b>
               {nounOf(format)} {number}: {reason}
             </b>
-            <RowText fields={fields} label="In the file" />
-            {storedFields !== undefined && <RowText fields={storedFields} label="Stored" />}
+            <RecordText fields={fields} label="In the file" />
+            {storedFields !== undefined && <RecordText fields={storedFields} label="Stored" />}
           </li>
         ))}
       </ul>
@@ -194,8 +122,8 @@ function byNumber(one: ShownRefusal, other: ShownRefusal): number {
   return one.number - other.number
 }
 
-function RowText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
-  const [id, name, tag] = rowParts(fields)
+function RecordText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
+  const [id, name, tag] = recordParts(fields)
   return (
     <p>
       <span class="hint">{label}:</span> {id} {name} {tag}

@@ -8,7 +8,7 @@ import {
 } from '../../client/client.ts'
 import { limits } from '../../contract/limits.gen.ts'
 import { hasSameContent } from '../../contract/plant.ts'
-import type { Row } from '../../formats/rows.ts'
+import type { FileRecord } from '../../formats/records.ts'
 import type { ToPlant } from './file/columns.ts'
 import { FileProblem } from './file/file-kind.ts'
 
@@ -19,9 +19,9 @@ export interface Counts {
   readonly unchanged: number
 }
 
-/** A row that is not imported. */
+/** A record that is not imported. */
 export interface Refusal {
-  readonly row: Row
+  readonly record: FileRecord
   /** Without a final period. */
   readonly reason: string
   /** The stored plant that has the id. */
@@ -55,23 +55,26 @@ const IDS_MAX = limits.listPlants.id.maxItems
 
 const TAKEN = 'A different plant has this id'
 
-/** A valid row. */
+/** A valid record. */
 interface Item {
-  readonly row: Row
+  readonly record: FileRecord
   readonly plant: NewPlant
 }
 
 /**
- * Creates the plants of rows, a batch at a time. If rows have the same id, the first one wins. A plant that is stored
- * already stays as it is, so repeating an import is safe.
+ * Creates the plants of records, a batch at a time. If records have the same id, the first one wins. A plant that is
+ * stored already stays as it is, so repeating an import is safe.
  *
  * @throws the reason of the signal
- * @throws FileProblem from `rows`, once the rows before it are imported
+ * @throws FileProblem from `records`, once the records before it are imported
  */
-export async function importRows(rows: AsyncIterable<Row>, options: ImportOptions): Promise<void> {
+export async function importRecords(
+  records: AsyncIterable<FileRecord>,
+  options: ImportOptions,
+): Promise<void> {
   const run = new ImportRun(options)
   try {
-    for await (const row of rows) await run.add(row)
+    for await (const record of records) await run.add(record)
   } catch (error) {
     if (error instanceof FileProblem) await run.sendBatch()
     throw error
@@ -89,11 +92,11 @@ class ImportRun {
     this.#options = options
   }
 
-  async add(row: Row): Promise<void> {
+  async add(record: FileRecord): Promise<void> {
     const { signal, toPlant } = this.#options
     signal.throwIfAborted()
-    const plant = toPlant(row)
-    if (typeof plant === 'string') return this.#options.onRefused({ row, reason: plant })
+    const plant = toPlant(record)
+    if (typeof plant === 'string') return this.#options.onRefused({ record, reason: plant })
     const earlier = this.#batch.get(plant.id)?.plant
     if (earlier !== undefined && hasSameContent(earlier, plant)) {
       this.#counts.unchanged += 1
@@ -101,7 +104,7 @@ class ImportRun {
     }
     // A batch with both would be refused. After the first one was sent, the second is compared with what is stored.
     if (earlier !== undefined) await this.sendBatch()
-    this.#batch.set(plant.id, { row, plant })
+    this.#batch.set(plant.id, { record, plant })
     this.#batchLength += plant.name.length + (plant.tag ?? '').length
     if (this.#batch.size === BATCH_PLANTS || this.#batchLength >= BATCH_LENGTH) {
       await this.sendBatch()
@@ -147,7 +150,7 @@ class ImportRun {
         const middle = Math.ceil(items.length / 2)
         return [items.slice(0, middle), items.slice(middle)]
       }
-      this.#options.onRefused({ row: item.row, reason: describeRefusal(error) })
+      this.#options.onRefused({ record: item.record, reason: describeRefusal(error) })
       return []
     } catch (failure) {
       signal.throwIfAborted()
@@ -164,10 +167,10 @@ class ImportRun {
       const id = items.slice(start, start + IDS_MAX).map(({ plant }) => plant.id)
       for await (const plant of client.plants({ id }, { signal })) stored.set(plant.id, plant)
     }
-    return items.filter(({ row, plant }) => {
+    return items.filter(({ record, plant }) => {
       const other = stored.get(plant.id)
       const isAccepted = other === undefined || hasSameContent(other, plant)
-      if (!isAccepted) this.#options.onRefused({ row, reason: TAKEN, other })
+      if (!isAccepted) this.#options.onRefused({ record, reason: TAKEN, other })
       return isAccepted
     })
   }

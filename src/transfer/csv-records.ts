@@ -1,5 +1,5 @@
 import { parseInt64 } from '../../contract/int64.ts'
-import { FIELDS, type Field, type Row } from '../../formats/rows.ts'
+import { FIELDS, type Field, type FileRecord } from '../../formats/records.ts'
 import { ConfigError } from '../config/config.ts'
 import { type ParsedRecord, type ParseResult, type ReadOptions, recordValidator } from './record.ts'
 import { describeUnknown, isField, NAMES_MAX, quote } from './unknown-fields.ts'
@@ -13,10 +13,10 @@ export class UnknownColumns extends ConfigError {}
 
 const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
 
-/** The key in `Row.values` of each column. */
+/** The key in `FileRecord.values` of each column. */
 type Columns = { readonly [Each in Field]?: string }
 
-/** Turns the rows of a CSV file into records. The first row that is not blank names the columns. */
+/** Parses the records of a CSV file. The first one that is not blank names the columns. */
 export class CsvRecords {
   readonly #options: ReadOptions
   readonly #validate = recordValidator()
@@ -27,17 +27,17 @@ export class CsvRecords {
   }
 
   /** @throws ConfigError if the header is invalid */
-  *read(rows: Iterable<Row>): Generator<ParsedRecord, void> {
-    for (const row of rows) {
-      const { number, isBlank } = row
-      const isCutOff = row.isUnterminated && this.#options.canBeCutOff
+  *read(records: Iterable<FileRecord>): Generator<ParsedRecord, void> {
+    for (const record of records) {
+      const { number, isBlank } = record
+      const isCutOff = record.isUnterminated && this.#options.canBeCutOff
       if (this.#columns !== undefined) {
-        const result = isCutOff ? CUT_OFF : isBlank ? undefined : this.#parse(row, this.#columns)
+        const result = isCutOff ? CUT_OFF : isBlank ? undefined : this.#parse(record, this.#columns)
         yield { number, result }
       } else if (isCutOff) {
         throw new ConfigError(`line ${number}: ${CUT_OFF}`)
       } else if (!isBlank) {
-        this.#columns = readHeader(row, this.#options)
+        this.#columns = readHeader(record, this.#options)
       }
     }
   }
@@ -48,7 +48,7 @@ export class CsvRecords {
     throw new ConfigError(`the file is empty: expected a header such as ${EXAMPLE}`)
   }
 
-  #parse({ values, problem }: Row, columns: Columns): ParseResult {
+  #parse({ values, problem }: FileRecord, columns: Columns): ParseResult {
     if (problem !== undefined) return problem
     const [id, name, tag] = FIELDS.map((field) => values[columns[field] ?? ''])
     if (typeof id !== 'string') return this.#validate({ name, tag })
@@ -59,7 +59,10 @@ export class CsvRecords {
 }
 
 /** @throws ConfigError if a column is missing, repeated or, unless such columns are ignored, unknown */
-function readHeader({ number, values, problem }: Row, { ignoreColumns }: ReadOptions): Columns {
+function readHeader(
+  { number, values, problem }: FileRecord,
+  { ignoreColumns }: ReadOptions,
+): Columns {
   if (problem !== undefined) throw new ConfigError(`line ${number}: ${problem}`)
   const names = Object.values(values).map((name) => (name ?? '') as string)
   const unknown = describeColumns(names.filter((name) => !isField(name)))

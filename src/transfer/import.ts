@@ -13,7 +13,7 @@ export type OnError = (typeof onErrors)[number]
 /** The part of the store that an import needs. */
 export type ImportStore = Pick<PlantStore, 'importPlants'>
 
-/** Number of records per outcome. `blank` counts rows without any value. */
+/** Number of records per outcome. `blank` counts records without any value. */
 export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused' | 'blank', number>
 
 export function newCounts(): Counts {

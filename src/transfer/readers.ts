@@ -1,15 +1,15 @@
 import { INEXACT } from '../../contract/int64.ts'
 import { type Format, readers } from '../../formats/readers.ts'
-import { MalformedFile, type Row } from '../../formats/rows.ts'
+import { type FileRecord, MalformedFile } from '../../formats/records.ts'
 import { ConfigError } from '../config/config.ts'
 import { CsvRecords } from './csv-records.ts'
 import { decodeUtf8 } from './decode.ts'
 import { type ParsedRecord, type ReadOptions, type RecordBatch, recordValidator } from './record.ts'
 import { describeUnknown, isField, NAMES_MAX } from './unknown-fields.ts'
 
-/** Turns the rows of a file into records. */
+/** Parses the records of a file. */
 interface Records {
-  read(rows: Iterable<Row>): Iterable<ParsedRecord>
+  read(records: Iterable<FileRecord>): Iterable<ParsedRecord>
   end(): void
 }
 
@@ -30,8 +30,8 @@ export async function* readRecords(
   /** The first character that is not whitespace. */
   let first: string | undefined
   let end = 0
-  /** Yields the records of some rows, up to one that is malformed. */
-  function* toBatches(read: () => Iterable<Row>): Generator<RecordBatch, void> {
+  /** Yields the records that end within a part of the file, up to one that is malformed. */
+  function* toBatches(read: () => Iterable<FileRecord>): Generator<RecordBatch, void> {
     const batch: ParsedRecord[] = []
     try {
       for (const record of records.read(read())) batch.push(record)
@@ -78,13 +78,13 @@ class JsonRecords {
     this.#refuseMembers = refuseMembers
   }
 
-  *read(rows: Iterable<Row>): Generator<ParsedRecord, void> {
-    for (const row of rows) yield this.#parse(row)
+  *read(records: Iterable<FileRecord>): Generator<ParsedRecord, void> {
+    for (const record of records) yield this.#parse(record)
   }
 
   end(): void {}
 
-  #parse({ number, values, problem }: Row): ParsedRecord {
+  #parse({ number, values, problem }: FileRecord): ParsedRecord {
     if (problem !== undefined) return { number, result: problem }
     const { id, name, tag } = values
     // A number that is an int64 would be a bigint.

@@ -10,7 +10,7 @@ export type ParseResult = NewPlant | string
 export interface ParsedRecord {
   /** The line of the file that the record starts on or, in a JSON array, the number of the item. Both start at 1. */
   readonly number: number
-  /** Undefined for a row without any value. */
+  /** Undefined for a record without any value. */
   readonly result: ParseResult | undefined
   /** The names of members that are not stored, at most NAMES_MAX of them. */
   readonly ignored?: readonly string[]

@@ -1,4 +1,4 @@
-import { FIELDS } from '../../formats/rows.ts'
+import { FIELDS } from '../../formats/records.ts'
 
 export function isField(name: string): boolean {
   return FIELDS.some((field) => field === name)

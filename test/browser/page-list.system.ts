@@ -68,8 +68,12 @@ testInBrowser(t, 'the table of the page', (open) => {
     const scroller = page.locator('.table')
     await plants.row(1n).waitFor()
     for (let top = 0; top <= 60_000; top += 6000) {
-      await scroller.evaluate((element, top) => element.scrollTo(0, top), top)
-      await plants.row(BigInt(Math.ceil(top / 44) + 1)).waitFor()
+      const id = BigInt(Math.ceil(top / 44) + 1)
+      // Until the rows below are loaded, the table may be too short.
+      await until(`plant ${id} is in view`, async () => {
+        await scroller.evaluate((element, top) => element.scrollTo(0, top), top)
+        return plants.row(id).isVisible()
+      })
     }
     await plants.row(1365n).focus()
     const requested = Promise.withResolvers<() => Promise<void>>()

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/rows.ts'
+import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
 import { writers } from '../../formats/writers.ts'
-import { readRows } from './read-rows.ts'
+import { readRecords } from './read-records.ts'
 
-/** The fields of each row after its number. */
+/** The fields of each record after its number. */
 function fieldsOf(csv: string, partLength?: number): readonly (readonly unknown[])[] {
-  const { rows, problem } = readRows('csv', csv, partLength)
+  const { records, problem } = readRecords('csv', csv, partLength)
   assert.equal(problem, undefined)
-  return rows.map(({ number, values }) => [number, ...Object.values(values)])
+  return records.map(({ number, values }) => [number, ...Object.values(values)])
 }
 
 const HEADER = [1, 'id', 'name', 'tag']
 
-for (const { what, csv, rows } of [
-  { what: 'commas separate fields', csv: '4,Abies,Tree', rows: [[2, '4', 'Abies', 'Tree']] },
+for (const { what, csv, records } of [
+  { what: 'commas separate fields', csv: '4,Abies,Tree', records: [[2, '4', 'Abies', 'Tree']] },
   {
     what: 'a missing tag differs from an empty one',
     csv: '4,Abies,\n5,Acer,""',
-    rows: [
+    records: [
       [2, '4', 'Abies', undefined],
       [3, '5', 'Acer', ''],
     ],
@@ -28,7 +28,7 @@ for (const { what, csv, rows } of [
   {
     what: 'a quoted field can contain separators, quotes and line breaks',
     csv: '4,"a, ""b""\nc\r\nd",\n5,Acer,',
-    rows: [
+    records: [
       [2, '4', 'a, "b"\nc\r\nd', undefined],
       [5, '5', 'Acer', undefined],
     ],
@@ -36,7 +36,7 @@ for (const { what, csv, rows } of [
   {
     what: 'lines can end with CRLF',
     csv: '4,Abies,"Tree"\r\n5,Acer,\r\n',
-    rows: [
+    records: [
       [2, '4', 'Abies', 'Tree'],
       [3, '5', 'Acer', undefined],
     ],
@@ -44,7 +44,7 @@ for (const { what, csv, rows } of [
   {
     what: 'blank lines are skipped, and counted as lines',
     csv: '\n\r\n,,\n4,Abies,\n\n',
-    rows: [
+    records: [
       [4, undefined, undefined, undefined],
       [5, '4', 'Abies', undefined],
     ],
@@ -52,7 +52,7 @@ for (const { what, csv, rows } of [
   {
     what: 'a carriage return within a field is part of it',
     csv: '4,a\rb,\r\n5,\r,\n',
-    rows: [
+    records: [
       [2, '4', 'a\rb', undefined],
       [3, '5', '\r', undefined],
     ],
@@ -60,7 +60,7 @@ for (const { what, csv, rows } of [
 ]) {
   t.test(what, async (t) => {
     for (const length of [1, 2, 3, 1000]) {
-      t.same(fieldsOf(`id,name,tag\n${csv}`, length), [HEADER, ...rows], `parts of ${length}`)
+      t.same(fieldsOf(`id,name,tag\n${csv}`, length), [HEADER, ...records], `parts of ${length}`)
     }
   })
 }
@@ -82,10 +82,10 @@ t.test('lines can end with a carriage return alone', async (t) => {
   ])
 })
 
-t.test('a row with another number of fields is invalid', async (t) => {
-  const { rows } = readRows('csv', 'id,name\n4\n5,Acer,x\n6,Alnus')
+t.test('a record with another number of fields is invalid', async (t) => {
+  const { records } = readRecords('csv', 'id,name\n4\n5,Acer,x\n6,Alnus')
   t.same(
-    rows.map(({ problem }) => problem),
+    records.map(({ problem }) => problem),
     [
       undefined,
       'row has 1 field, but the first row has 2',
@@ -95,10 +95,10 @@ t.test('a row with another number of fields is invalid', async (t) => {
   )
 })
 
-t.test('a row without values is blank, whatever its width', async (t) => {
-  const { rows } = readRows('csv', ',\n,,\nid,name\n,,,\n"",\n')
+t.test('a record without values is blank, whatever its width', async (t) => {
+  const { records } = readRecords('csv', ',\n,,\nid,name\n,,,\n"",\n')
   t.same(
-    rows.map(({ isBlank, problem }) => [isBlank, problem]),
+    records.map(({ isBlank, problem }) => [isBlank, problem]),
     [
       [true, undefined],
       [true, undefined],
@@ -109,14 +109,14 @@ t.test('a row without values is blank, whatever its width', async (t) => {
   )
 })
 
-t.test('a row that ends with the file is unterminated', async (t) => {
+t.test('a record that ends with the file is unterminated', async (t) => {
   for (const [csv, isUnterminated] of [
     ['id,name', true],
     ['id,"name"', true],
     ['id,name\n', undefined],
     ['id,name\r\n', undefined],
   ] as const) {
-    t.equal(readRows('csv', csv).rows.at(-1)?.isUnterminated, isUnterminated, csv)
+    t.equal(readRecords('csv', csv).records.at(-1)?.isUnterminated, isUnterminated, csv)
   }
 })
 
@@ -131,8 +131,8 @@ for (const { csv, reason } of [
   },
 ]) {
   t.test(`${JSON.stringify(csv.slice(0, 20))} ends the file`, async (t) => {
-    const read = readRows('csv', `id,name\n3,Abies\n${csv}`)
-    t.equal(read.rows.length, 2, 'the rows before are read')
+    const read = readRecords('csv', `id,name\n3,Abies\n${csv}`)
+    t.equal(read.records.length, 2, 'the records before are read')
     t.type(read.problem, MalformedFile)
     t.match(read.problem, { number: 3, message: reason })
   })
@@ -140,13 +140,13 @@ for (const { csv, reason } of [
 
 t.test('a quote that is never closed takes linear time', async (t) => {
   const csv = `id,name\n3,"${'""'.repeat(RECORD_LENGTH_MAX)}`
-  const { problem } = readRows('csv', csv, 100)
+  const { problem } = readRecords('csv', csv, 100)
   t.match(problem, { message: /must not exceed/ })
 })
 
-/** The rows that csv-parse reads, without those that have no value. */
+/** The records that csv-parse reads, without those that have no value. */
 function expectedRows(csv: string, delimiter: string): readonly unknown[] {
-  const rows: unknown[] = []
+  const records: unknown[] = []
   try {
     parse(csv, {
       delimiter,
@@ -155,14 +155,14 @@ function expectedRows(csv: string, delimiter: string): readonly unknown[] {
       relax_column_count: true,
       cast: (field, { quoting }) => (field === '' && !quoting ? undefined : field),
       on_record: (fields: readonly (string | undefined)[]) => {
-        if (fields.some((field) => field !== undefined)) rows.push(fields)
+        if (fields.some((field) => field !== undefined)) records.push(fields)
         return null
       },
     })
   } catch {
-    rows.push('malformed')
+    records.push('malformed')
   }
-  return rows
+  return records
 }
 
 /** Text that consists mostly of significant characters. No U+0000, which csv-parse ignores after a closing quote. */
@@ -176,8 +176,10 @@ t.test('every file is read as csv-parse reads it', async () => {
   fc.assert(
     fc.property(header, fc.array(text), partLength, (first, parts, length) => {
       const csv = first + parts.join('')
-      const { rows, problem } = readRows('csv', csv, length)
-      const read = rows.filter(({ isBlank }) => !isBlank).map(({ values }) => Object.values(values))
+      const { records, problem } = readRecords('csv', csv, length)
+      const read = records
+        .filter(({ isBlank }) => !isBlank)
+        .map(({ values }) => Object.values(values))
       const expected = expectedRows(csv, first.replace(/[a-z"]/g, '').slice(0, 1))
       assert.deepEqual(problem === undefined ? read : [...read, 'malformed'], expected)
     }),
@@ -193,9 +195,9 @@ t.test('what the export writes is read back', async () => {
   fc.assert(
     fc.property(plants, fc.integer({ min: 1, max: 50 }), (plants, length) => {
       const { header, line } = writers.csv
-      const { rows } = readRows('csv', header + plants.map(line).join(''), length)
+      const { records } = readRecords('csv', header + plants.map(line).join(''), length)
       assert.deepEqual(
-        rows.slice(1).map(({ values }) => Object.values(values)),
+        records.slice(1).map(({ values }) => Object.values(values)),
         plants.map((plant) => [`${plant.id}`, plant.name, 'tag' in plant ? plant.tag : undefined]),
       )
     }),

@@ -1,7 +1,7 @@
 /** Drafts while the person signs in at the issuer. */
 import t from 'tap'
 import { forgetStash, stashDrafts, unstashDrafts } from '../../page/drafts/draft-storage.ts'
-import { Drafts, type Sender } from '../../page/drafts/drafts.ts'
+import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import { blockStorage, openTab } from './tab.ts'
 
 const LARGE = 2n ** 63n - 1n
@@ -36,7 +36,7 @@ t.test('a draft that is being sent when the page is left may be saved', async (t
   openTab(t)
   const drafts = new Drafts()
   const client = { deletePlant: () => {}, getPlant: () => new Promise(() => {}) }
-  drafts.delete({ id: 1n, name: 'Acer' }, { client, canRead: true } as unknown as Sender)
+  drafts.delete({ id: 1n, name: 'Acer' }, { client, canRead: true } as unknown as Saver)
   t.match(drafts.all, [{ state: 'sending' }])
   stashDrafts(drafts)
   unstashDrafts(drafts)

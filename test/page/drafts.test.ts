@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { type Draft, Drafts, type Sender } from '../../page/drafts/drafts.ts'
+import { type Draft, Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import {
   answered,
   type Fault,
@@ -30,14 +30,14 @@ async function begin(t: Test, faults: Fault[] = [], token = service.token) {
   const { url } = await startFaultyProxy(t, service, faults)
   const drafts = new Drafts()
   const saved: Saved[] = []
-  const sender: Sender = {
+  const saver: Saver = {
     client: createClient({ url, token, retries: 0 }),
     canRead: true,
     onSaved: ({ id, plant }, { wasOpen, isOvertaken }) => {
       saved.push({ id, plant, wasOpen, isOvertaken })
     },
   }
-  return { drafts, sender, saved }
+  return { drafts, saver, saved }
 }
 
 /** Stores a plant and opens a draft of it. */
@@ -53,13 +53,13 @@ async function store(name: string): Promise<void> {
 }
 
 t.test('a new plant', async (t) => {
-  const { drafts, sender, saved } = await begin(t)
+  const { drafts, saver, saved } = await begin(t)
   drafts.add('100')
   const { key } = drafts.open as Draft
   t.same(drafts.unsaved, [], 'nothing is lost if nothing was typed')
   drafts.type(key, { name: 'Abies', tag: '' })
   t.equal(drafts.unsaved.length, 1)
-  await drafts.send(key, sender)
+  await drafts.send(key, saver)
   t.same(drafts.all, [])
   t.equal(drafts.open, undefined)
   t.match(saved, [{ id: 100n, plant: { name: 'Abies', tag: '' }, wasOpen: true }])
@@ -67,21 +67,21 @@ t.test('a new plant', async (t) => {
 })
 
 t.test('an invalid id is not sent', async (t) => {
-  const { drafts, sender } = await begin(t)
+  const { drafts, saver } = await begin(t)
   drafts.add('1.5')
   const { key } = drafts.open as Draft
-  await drafts.send(key, sender)
+  await drafts.send(key, saver)
   t.match(drafts.open, { state: 'refused', problem: /whole number/ })
   drafts.type(key, { id: '101' })
   t.match(drafts.open, { state: 'editing', problem: undefined })
 })
 
 t.test('what the service refuses must be changed', async (t) => {
-  const { drafts, sender } = await begin(t)
+  const { drafts, saver } = await begin(t)
   drafts.add('102')
   const { key } = drafts.open as Draft
   drafts.type(key, { name: 'a\0b' })
-  await drafts.send(key, sender)
+  await drafts.send(key, saver)
   t.match(drafts.open, { state: 'refused' })
   t.same(drafts.unsent, [])
 })
@@ -107,13 +107,13 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   t.same(drafts.all, [])
   drafts.type(draft.key, { name: 'too late' })
   drafts.keepEditing(draft.key)
-  await drafts.send(draft.key, (await begin(t)).sender)
+  await drafts.send(draft.key, (await begin(t)).saver)
   t.same(drafts.all, [])
 })
 
 t.test('a plant to add that is not sent yet is continued', async (t) => {
-  const { drafts, sender } = await begin(t, [lost])
-  await drafts.restore({ id: 106n, name: 'deleted' }, sender)
+  const { drafts, saver } = await begin(t, [lost])
+  await drafts.restore({ id: 106n, name: 'deleted' }, saver)
   drafts.add('7')
   const { key } = drafts.open as Draft
   drafts.type(key, { name: 'Abies' })
@@ -123,54 +123,54 @@ t.test('a plant to add that is not sent yet is continued', async (t) => {
 })
 
 t.test('what the connection loses is kept, and can be sent again', async (t) => {
-  const { drafts, sender, draft, saved } = await beginEdit(t, [lost, answered(502)])
+  const { drafts, saver, draft, saved } = await beginEdit(t, [lost, answered(502)])
   drafts.type(draft.key, { name: 'Acer rubrum' })
-  await drafts.send(draft.key, sender)
+  await drafts.send(draft.key, saver)
   t.match(drafts.unsent, [{ state: 'unsent', problem: 'The service could not be reached.' }])
   t.same(drafts.waiting, [], 'its editor shows it')
   drafts.close()
   t.match(drafts.waiting, [{ state: 'unsent' }])
-  await drafts.sendAll(sender)
+  await drafts.sendAll(saver)
   t.match(drafts.unsent, [{ state: 'unsent', problem: /status 502/ }])
-  await drafts.sendAll(sender)
+  await drafts.sendAll(saver)
   t.same(drafts.all, [])
   t.match(saved, [{ id: 1n, wasOpen: false }])
   t.match(await service.stored(1n), { name: 'Acer rubrum' })
 })
 
 t.test('a rejected token keeps the draft', async (t) => {
-  const { drafts, sender } = await begin(t, [], 'wrong')
-  await drafts.restore({ id: 103n, name: 'Abies' }, sender)
+  const { drafts, saver } = await begin(t, [], 'wrong')
+  await drafts.restore({ id: 103n, name: 'Abies' }, saver)
   t.match(drafts.unsent, [{ typed: { id: '103', name: 'Abies', tag: undefined } }])
 })
 
 t.test('a bug is not a reason to send again', async (t) => {
-  const { drafts, sender } = await begin(t)
-  const client = { ...sender.client, createPlant: () => Promise.reject(new TypeError('a bug')) }
-  await drafts.restore({ id: 104n, name: 'x' }, { ...sender, client } as unknown as Sender)
+  const { drafts, saver } = await begin(t)
+  const client = { ...saver.client, createPlant: () => Promise.reject(new TypeError('a bug')) }
+  await drafts.restore({ id: 104n, name: 'x' }, { ...saver, client } as unknown as Saver)
   t.match(drafts.all, [{ state: 'refused', problem: /a bug/ }])
 })
 
 t.test('in a conflict, the person can save the draft', async (t) => {
-  const { drafts, sender, draft } = await beginEdit(t)
+  const { drafts, saver, draft } = await beginEdit(t)
   drafts.type(draft.key, { name: 'mine' })
   await store('theirs')
-  await drafts.send(draft.key, sender)
+  await drafts.send(draft.key, saver)
   t.match(drafts.open, { state: 'conflict', stored: { name: 'theirs' } })
   drafts.type(draft.key, { name: 'mine, after all' })
   t.match(drafts.open, { state: 'conflict' }, 'typing is no choice')
-  await drafts.keepMine(draft.key, sender)
+  await drafts.keepMine(draft.key, saver)
   t.match(await service.stored(1n), { name: 'mine, after all' })
 })
 
 t.test('in a conflict, the person can go on editing', async (t) => {
-  const { drafts, sender, draft } = await beginEdit(t)
+  const { drafts, saver, draft } = await beginEdit(t)
   drafts.type(draft.key, { name: 'mine' })
   await store('theirs')
-  await drafts.send(draft.key, sender)
+  await drafts.send(draft.key, saver)
   drafts.keepEditing(draft.key)
   t.match(drafts.open, { state: 'editing', before: { name: 'theirs' }, typed: { name: 'mine' } })
-  await drafts.send(draft.key, sender)
+  await drafts.send(draft.key, saver)
   t.match(await service.stored(1n), { name: 'mine' })
 })
 
@@ -178,17 +178,17 @@ t.test(
   'a plant to add whose id is taken gets another one, or replaces the stored one',
   async (t) => {
     await store('Acer')
-    const { drafts, sender } = await begin(t)
+    const { drafts, saver } = await begin(t)
     for (const choice of ['other', 'replace']) {
-      await drafts.restore({ id: 1n, name: 'mine' }, sender)
+      await drafts.restore({ id: 1n, name: 'mine' }, saver)
       const { key } = drafts.all[0] as Draft
       t.match(drafts.all, [{ state: 'conflict', stored: { name: 'Acer' } }])
-      if (choice === 'replace') await drafts.keepMine(key, sender)
+      if (choice === 'replace') await drafts.keepMine(key, saver)
       else {
         drafts.keepEditing(key)
         t.match(drafts.all, [{ state: 'editing', typed: { id: '' } }])
         drafts.type(key, { id: '105' })
-        await drafts.send(key, sender)
+        await drafts.send(key, saver)
       }
       t.same(drafts.all, [])
     }
@@ -199,8 +199,8 @@ t.test(
 
 t.test('another id is another plant, without a conflict', async (t) => {
   await store('Acer')
-  const { drafts, sender } = await begin(t)
-  await drafts.restore({ id: 1n, name: 'mine' }, sender)
+  const { drafts, saver } = await begin(t)
+  await drafts.restore({ id: 1n, name: 'mine' }, saver)
   const { key } = drafts.all[0] as Draft
   drafts.type(key, { name: 'mine, too' })
   t.match(drafts.all, [{ state: 'conflict' }])
@@ -209,10 +209,10 @@ t.test('another id is another plant, without a conflict', async (t) => {
 })
 
 t.test('a plant is deleted, and added again', async (t) => {
-  const { drafts, sender, saved } = await beginEdit(t)
-  await drafts.delete(acer, sender)
+  const { drafts, saver, saved } = await beginEdit(t)
+  await drafts.delete(acer, saver)
   t.equal(await service.stored(1n), undefined)
-  await drafts.restore(acer, sender)
+  await drafts.restore(acer, saver)
   t.match(await service.stored(1n), { name: 'Acer' })
   t.same(
     saved.map(({ plant }) => plant !== undefined),
@@ -222,17 +222,17 @@ t.test('a plant is deleted, and added again', async (t) => {
 })
 
 t.test('a plant that is being deleted is not deleted again', async (t) => {
-  const { drafts, sender, saved } = await beginEdit(t)
-  await Promise.all([drafts.delete(acer, sender), drafts.delete(acer, sender)])
+  const { drafts, saver, saved } = await beginEdit(t)
+  await Promise.all([drafts.delete(acer, saver), drafts.delete(acer, saver)])
   t.equal(saved.length, 1)
 })
 
 t.test('a plant that has changed is not deleted unless the person insists', async (t) => {
   await store('theirs')
-  const { drafts, sender } = await begin(t)
-  await drafts.delete(acer, sender)
+  const { drafts, saver } = await begin(t)
+  await drafts.delete(acer, saver)
   t.match(drafts.unsaved, [{ isDeletion: true, state: 'conflict', stored: { name: 'theirs' } }])
-  await drafts.keepMine((drafts.all[0] as Draft).key, sender)
+  await drafts.keepMine((drafts.all[0] as Draft).key, saver)
   t.equal(await service.stored(1n), undefined)
 })
 
@@ -253,9 +253,9 @@ t.test('a change by others reaches the draft', async (t) => {
 })
 
 t.test('a draft whose response was lost is saved once its change is reported', async (t) => {
-  const { drafts, sender, draft, saved } = await beginEdit(t, [passed, lostResponse])
+  const { drafts, saver, draft, saved } = await beginEdit(t, [passed, lostResponse])
   drafts.type(draft.key, { name: 'mine' })
-  await drafts.send(draft.key, sender)
+  await drafts.send(draft.key, saver)
   t.match(drafts.all, [{ state: 'unsent' }])
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
   t.same(drafts.all, [])
@@ -263,11 +263,11 @@ t.test('a draft whose response was lost is saved once its change is reported', a
 })
 
 t.test('a change by others reaches a deletion', async (t) => {
-  const { drafts, sender } = await begin(t, [lost, lost])
-  await drafts.delete(acer, sender)
+  const { drafts, saver } = await begin(t, [lost, lost])
+  await drafts.delete(acer, saver)
   drafts.observe({ id: 1n, plant: undefined })
   t.match(drafts.all, [], 'somebody else has deleted it')
-  await drafts.delete(acer, sender)
+  await drafts.delete(acer, saver)
   t.match(drafts.all, [{ state: 'unsent' }])
   drafts.edit(acer)
   t.match(drafts.all, [{ isDeletion: false }], 'the person has changed their mind')
@@ -275,8 +275,8 @@ t.test('a change by others reaches a deletion', async (t) => {
 })
 
 t.test('a plant that changes while its deletion is not sent is not deleted', async (t) => {
-  const { drafts, sender } = await begin(t, [lost])
-  await drafts.delete(acer, sender)
+  const { drafts, saver } = await begin(t, [lost])
+  await drafts.delete(acer, saver)
   drafts.observe({ id: 1n, plant: { name: 'theirs' } })
   t.match(drafts.all, [{ state: 'conflict' }])
 })
@@ -290,13 +290,13 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
     const { status, headers, body } = await forward()
     response.writeHead(status, headers).end(body)
   }
-  const { drafts, sender, draft, saved } = await beginEdit(t, [wait])
+  const { drafts, saver, draft, saved } = await beginEdit(t, [wait])
   const changes: string[] = []
   const stop = drafts.subscribe(() => changes.push(String(drafts.open?.state)))
   drafts.type(draft.key, { name: 'mine' })
-  const sending = drafts.send(draft.key, sender)
+  const sending = drafts.send(draft.key, saver)
   await arrived.promise
-  await drafts.send(draft.key, sender)
+  await drafts.send(draft.key, saver)
   drafts.close()
   t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)

@@ -8,8 +8,7 @@ import {
 } from '../../client/client.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
-import { parseId, positionBefore } from '../../page/list/plant-id.ts'
-import { RowLayout } from '../../page/table/row-layout.ts'
+import { idBefore, parseId } from '../../page/list/plant-id.ts'
 import {
   cut,
   cutAtDifference,
@@ -62,8 +61,8 @@ t.test('an id is any int64 as a person types it', async (t) => {
   ]) {
     t.equal(parseId(text), undefined, text)
   }
-  t.equal(positionBefore(0n), -1n)
-  t.equal(positionBefore(-(2n ** 63n)), undefined)
+  t.equal(idBefore(0n), -1n)
+  t.equal(idBefore(-(2n ** 63n)), undefined)
 })
 
 t.test('text is cut between characters', async (t) => {
@@ -94,35 +93,6 @@ t.test('a plant without a visible name is called by its id', async (t) => {
   t.equal(labelOf({ id: 4n, name: 'Abies' }), 'Abies')
   t.ok(isBlank(''))
   t.notOk(isBlank(' '.repeat(1000)), 'a long name is not searched for a visible character')
-})
-
-t.test('rows of the same height', async (t) => {
-  const layout = new RowLayout(1000, 40)
-  t.equal(layout.height, 40_000)
-  t.equal(layout.top(7), 280)
-  t.equal(layout.indexAt(279), 6)
-  t.equal(layout.indexAt(280), 7)
-})
-
-t.test('an expanded row moves those below', async (t) => {
-  const layout = new RowLayout(10, 40, { index: 3, height: 100 })
-  t.equal(layout.height, 460)
-  t.same(
-    [3, 4, 5].map((index) => layout.top(index)),
-    [120, 220, 260],
-  )
-  t.same(
-    [119, 120, 219, 220, 259, 260].map((y) => layout.indexAt(y)),
-    [2, 3, 3, 4, 4, 5],
-  )
-})
-
-t.test('a row is revealed with the least scrolling', async (t) => {
-  const layout = new RowLayout(100, 40)
-  t.equal(layout.reveal(5, 0, 400), 0)
-  t.equal(layout.reveal(10, 0, 400), 40)
-  t.equal(layout.reveal(5, 1000, 400), 200)
-  t.equal(layout.reveal(5, 0, 30), 200, 'the top of a row that is higher than the view')
 })
 
 t.test('errors are explained, and some of them pass', async (t) => {

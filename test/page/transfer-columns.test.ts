@@ -1,13 +1,13 @@
 import t from 'tap'
-import { guessMapping, plantReader } from '../../page/transfer/file/columns.ts'
+import { guessMapping, plantMapper } from '../../page/transfer/file/columns.ts'
 
 const ALL = { id: 'id', name: 'name', tag: 'tag' }
 
 /** The names that are guessed for the id, the name and the tag. */
 function guess(names: readonly string[], ...sample: readonly (readonly unknown[])[]): unknown[] {
   const columns = names.map((name, index) => ({ key: String(index), name }))
-  const rows = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
-  const mapping = guessMapping(columns, rows)
+  const records = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
+  const mapping = guessMapping(columns, records)
   return [mapping.id, mapping.name, mapping.tag].map((key) => key && names[Number(key)])
 }
 
@@ -79,17 +79,17 @@ for (const { format, values, result } of [
   },
 ] as const) {
   t.test(`${format}: ${typeof result === 'string' ? result : 'a plant'}`, async (t) => {
-    t.strictSame(plantReader(ALL, format)({ number: 2, values }), result)
+    t.strictSame(plantMapper(ALL, format)({ number: 2, values }), result)
   })
 }
 
 t.test('without a column for the tag, plants have none', async (t) => {
-  const toPlant = plantReader({ ...ALL, tag: undefined }, 'csv')
+  const toPlant = plantMapper({ ...ALL, tag: undefined }, 'csv')
   const values = { id: '4', name: 'Abies', tag: 'Tree' }
   t.strictSame(toPlant({ number: 2, values }), { id: 4n, name: 'Abies' })
 })
 
-t.test('a row that cannot be read keeps its problem', async (t) => {
-  const row = { number: 2, values: { id: '4', name: 'a' }, problem: 'row has 3 fields' }
-  t.equal(plantReader(ALL, 'csv')(row), 'The row has 3 fields')
+t.test('a record that cannot be read keeps its problem', async (t) => {
+  const record = { number: 2, values: { id: '4', name: 'a' }, problem: 'row has 3 fields' }
+  t.equal(plantMapper(ALL, 'csv')(record), 'The row has 3 fields')
 })

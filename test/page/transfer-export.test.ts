@@ -3,9 +3,9 @@ import { createClient } from '../../client/client.ts'
 import { writers } from '../../formats/writers.ts'
 import type { Filter } from '../../page/list/filter.ts'
 import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
-import { plantReader } from '../../page/transfer/file/columns.ts'
+import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
-import { RefusedRows, SHOWN_MAX } from '../../page/transfer/refused-rows.ts'
+import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/refused-records.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -45,9 +45,9 @@ for (const format of ['csv', 'ndjson'] as const) {
     t.same(progress, [1000, 2000, PLANTS.length])
 
     const file = await openFile(new File([blob], 'plants'))
-    const toPlant = plantReader(file.guess, file.format)
+    const toPlant = plantMapper(file.guess, file.format)
     const plants: unknown[] = []
-    for await (const row of file.rows()) plants.push(toPlant(row))
+    for await (const record of file.records()) plants.push(toPlant(record))
     t.strictSame(plants, PLANTS)
   })
 }
@@ -76,11 +76,11 @@ t.test('an export ends when it is canceled', async (t) => {
   await t.rejects(run, reason)
 })
 
-t.test('refused rows can be corrected and imported again', async (t) => {
-  const refused = new RefusedRows({ id: '1', name: '0', tag: undefined }, 'line')
+t.test('refused records can be corrected and imported again', async (t) => {
+  const refused = new RefusedRecords({ id: '1', name: '0', tag: undefined }, 'line')
   const other = { id: 4n, name: 'Acer', tag: '' }
-  refused.add({ row: { number: 2, values: { 0: 'a "b"', 1: '4' } }, reason: 'Taken', other })
-  refused.add({ row: { number: 3, values: { 0: '' } }, reason: 'The id is missing' })
+  refused.add({ record: { number: 2, values: { 0: 'a "b"', 1: '4' } }, reason: 'Taken', other })
+  refused.add({ record: { number: 3, values: { 0: '' } }, reason: 'The id is missing' })
   const file = new File([refused.toFile()], 'refused.csv')
   t.equal(
     await file.text(),
@@ -98,12 +98,12 @@ t.test('refused rows can be corrected and imported again', async (t) => {
   )
 })
 
-t.test('all refused rows are in the file, and the first ones are shown in short', async (t) => {
-  const refused = new RefusedRows({ id: 'id', name: 'name', tag: 'tag' }, 'item')
+t.test('all refused records are in the file, and the first ones are shown in short', async (t) => {
+  const refused = new RefusedRecords({ id: 'id', name: 'name', tag: 'tag' }, 'item')
   const count = 3000
   const values = { id: [1n], name: 'n'.repeat(1000), tag: null }
   for (let number = 1; number <= count; number++) {
-    refused.add({ row: { number, values }, reason: 'The id must be a whole number' })
+    refused.add({ record: { number, values }, reason: 'The id must be a whole number' })
   }
   t.equal(refused.count, count)
   t.equal(refused.shown.length, SHOWN_MAX)

@@ -39,8 +39,8 @@ for (const { encoding, content } of [
 }
 
 t.test('invalid UTF-8 is found anywhere in a file', async (t) => {
-  const row = '4,Abies alba Mill.,Tree\n'
-  const bytes = [CSV, row.repeat(2 ** 15), new Uint8Array([0xe9]), `,\n${row}`]
+  const record = '4,Abies alba Mill.,Tree\n'
+  const bytes = [CSV, record.repeat(2 ** 15), new Uint8Array([0xe9]), `,\n${record}`]
   t.equal((await openFile(fileOf(bytes))).encoding, 'windows-1252')
   t.equal((await openFile(fileOf([CSV, new Uint8Array([0xe2, 0x82])]))).encoding, 'windows-1252')
 })
@@ -76,8 +76,8 @@ t.test('a file is read again from its start, with progress in bytes', async (t) 
   const file = await openFile(fileOf(content))
   t.equal(file.sample.length, 8)
   const progress: number[] = []
-  const rows = await Array.fromAsync(file.rows((bytes) => progress.push(bytes)))
-  t.equal(rows.length, 20_000)
+  const records = await Array.fromAsync(file.records((bytes) => progress.push(bytes)))
+  t.equal(records.length, 20_000)
   t.ok(progress.length > 2)
   t.equal(progress.at(-1), content.length)
   t.same(
@@ -85,7 +85,7 @@ t.test('a file is read again from its start, with progress in bytes', async (t) 
     progress,
   )
   const json = await openFile(fileOf('{"id":4}\n{"id":5}'))
-  t.equal((await Array.fromAsync(json.rows())).length, 2)
+  t.equal((await Array.fromAsync(json.records())).length, 2)
 })
 
 t.test('objects with thousands of members offer a hundred', async (t) => {
@@ -156,7 +156,7 @@ t.test('a file that is too large is refused before it is read', async (t) => {
 for (const { what, readable } of [
   { what: 'a folder', readable: 0 },
   { what: 'a file that is removed while it is recognized', readable: 1 },
-  { what: 'a file that is removed while its rows are read', readable: 3 },
+  { what: 'a file that is removed while its records are read', readable: 3 },
 ]) {
   t.test(`${what} gets a sentence`, async (t) => {
     let reads = 0
@@ -181,7 +181,7 @@ t.test('sizes are rounded up', async (t) => {
   t.equal(describeBytes(2 ** 31), '2.1 GB')
 })
 
-t.test('a single U+0000 is a mistake in a row', async (t) => {
+t.test('a single U+0000 is a mistake in a record', async (t) => {
   const file = await openFile(fileOf('id,name\n4,Abies\0\n'))
   t.equal(file.sample[0]?.values[1], 'Abies\0')
 })

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient, type NewPlant } from '../../client/client.ts'
-import type { Row } from '../../formats/rows.ts'
-import { plantReader } from '../../page/transfer/file/columns.ts'
+import type { FileRecord } from '../../formats/records.ts'
+import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { FileProblem } from '../../page/transfer/file/file-kind.ts'
 import {
   type Counts,
   type ImportOptions,
-  importRows,
+  importRecords,
   type Refusal,
 } from '../../page/transfer/import-run.ts'
 import {
@@ -25,11 +25,11 @@ t.before(async () => {
   service = await startService(t)
 })
 
-const toPlant = plantReader({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
+const toPlant = plantMapper({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
 
-type Values = Row['values'] & Partial<NewPlant>
+type Values = FileRecord['values'] & Partial<NewPlant>
 
-async function* rowsOf(records: readonly Values[]): AsyncGenerator<Row, void> {
+async function* recordsOf(records: readonly Values[]): AsyncGenerator<FileRecord, void> {
   for (const [index, values] of records.entries()) yield { number: index + 1, values }
 }
 
@@ -39,14 +39,14 @@ const ids = (start: number, count: number) =>
 const named = (name: string, ids: readonly bigint[]) => ids.map((id) => ({ id, name }))
 
 /** Imports records, and checks that the counts add up. */
-async function importRecords(
+async function importAll(
   t: Test,
   records: readonly Values[],
   options: Partial<ImportOptions> = {},
 ) {
   const refusals: Refusal[] = []
   let counts: Counts = { created: 0, unchanged: 0 }
-  await importRows(rowsOf(records), {
+  await importRecords(recordsOf(records), {
     client: createClient(service),
     canRead: true,
     toPlant,
@@ -60,7 +60,7 @@ async function importRecords(
   })
   const { created, unchanged } = counts
   t.equal(created + unchanged + refusals.length, records.length)
-  const described = refusals.map(({ row: { number }, reason, other }) => [number, reason, other])
+  const described = refusals.map(({ record: { number }, reason, other }) => [number, reason, other])
   return { created, unchanged, refusals: described }
 }
 
@@ -68,11 +68,11 @@ const fail = (error: unknown) => Promise.reject(error)
 
 const TAKEN = 'A different plant has this id'
 
-t.test('rows are created in batches, and importing them again changes nothing', async (t) => {
+t.test('records are created in batches, and importing them again changes nothing', async (t) => {
   const records = named('Abies', ids(1, 2500))
   const progress: number[] = []
   const options = { onProgress: ({ created }: Counts) => progress.push(created) }
-  await importRows(rowsOf(records), {
+  await importRecords(recordsOf(records), {
     client: createClient(service),
     canRead: true,
     toPlant,
@@ -83,11 +83,11 @@ t.test('rows are created in batches, and importing them again changes nothing', 
   })
   t.same(progress, [1000, 2000, 2500])
   t.equal(await service.count('Abies'), 2500)
-  t.same(await importRecords(t, records), { created: 0, unchanged: 2500, refusals: [] })
+  t.same(await importAll(t, records), { created: 0, unchanged: 2500, refusals: [] })
 })
 
-t.test('invalid rows are refused, and the others are created', async (t) => {
-  const result = await importRecords(t, [
+t.test('invalid records are refused, and the others are created', async (t) => {
+  const result = await importAll(t, [
     { id: 5001n, name: 'Acer' },
     { name: 'Acer' },
     { id: 5002n },
@@ -108,7 +108,7 @@ t.test('stored plants stay as they are, and both contents are reported', async (
   const taken = [6003n, 6500n, 7999n]
   const stored = taken.map((id) => ({ id, name: 'Alnus', tag: 'stored' }))
   await service.store.importPlants([...stored, { id: 6001n, name: 'Betula' }], 'stop')
-  const result = await importRecords(t, named('Betula', ids(6001, 2000)))
+  const result = await importAll(t, named('Betula', ids(6001, 2000)))
   t.same(result, {
     created: 1996,
     unchanged: 1,
@@ -117,9 +117,9 @@ t.test('stored plants stay as they are, and both contents are reported', async (
   t.match(await service.stored(6500n), { name: 'Alnus' })
 })
 
-t.test('the first row with an id wins', async (t) => {
+t.test('the first record with an id wins', async (t) => {
   const first = { id: 9001n, name: 'Carex' }
-  const result = await importRecords(t, [first, first, { id: 9001n, name: 'Cedrus' }, first])
+  const result = await importAll(t, [first, first, { id: 9001n, name: 'Cedrus' }, first])
   t.same(result, {
     created: 1,
     unchanged: 2,
@@ -127,8 +127,8 @@ t.test('the first row with an id wins', async (t) => {
   })
   const stored = { id: 9002n, name: 'Alnus' }
   await service.store.importPlants([stored], 'stop')
-  const rows = [{ id: 9002n, name: 'Cedrus' }, { id: 9002n, name: 'Cercis' }, stored]
-  const contradicted = await importRecords(t, rows)
+  const records = [{ id: 9002n, name: 'Cedrus' }, { id: 9002n, name: 'Cercis' }, stored]
+  const contradicted = await importAll(t, records)
   t.same(contradicted, {
     created: 0,
     unchanged: 1,
@@ -138,7 +138,7 @@ t.test('the first row with an id wins', async (t) => {
     ],
   })
   const far = [...named('Cornus', ids(10_001, 1000)), { id: 10_001n, name: 'Corylus' }]
-  const { refusals } = await importRecords(t, far)
+  const { refusals } = await importAll(t, far)
   t.same(refusals, [[1001, TAKEN, { id: 10_001n, name: 'Cornus' }]])
 })
 
@@ -148,7 +148,7 @@ t.test('with a token that cannot read, conflicts are found without their content
   await service.store.importPlants(named('Alnus', taken), 'stop')
   const client = createClient({ url: service.url, token })
   const records = named('Daphne', ids(12_000, 700))
-  const result = await importRecords(t, records, { client, canRead: false })
+  const result = await importAll(t, records, { client, canRead: false })
   t.same(result, {
     created: 697,
     unchanged: 0,
@@ -162,7 +162,7 @@ t.test('a plant that the service refuses does not stop the others', async (t) =>
     { id: 14_003n, name: 'e'.repeat(2 ** 20) },
     ...named('Erica', ids(14_004, 3)),
   ]
-  const { created, refusals } = await importRecords(t, records)
+  const { created, refusals } = await importAll(t, records)
   t.equal(created, 6)
   t.match(refusals, [[4, /^The service refuses the plant: .*1048576 bytes/, undefined]])
 })
@@ -187,7 +187,7 @@ for (const { when, faults, created, refused } of [
       return passed({ ...exchange, forward })
     }
     const { client } = await connectThrough(t, service, [...faults, race])
-    const result = await importRecords(t, named('Fagus', [removed, added, kept]), { client })
+    const result = await importAll(t, named('Fagus', [removed, added, kept]), { client })
     t.equal(result.created, created)
     t.same(
       result.refusals.map(([number]) => number),
@@ -207,7 +207,7 @@ t.test('an import continues after a failure, and nothing is lost', async (t) => 
     if (failures.length === 1) proxy.faults = [passed, lost]
     if (failures.length === 2) proxy.faults = [passed, passed, lostResponse]
   }
-  const { created, unchanged, refusals } = await importRecords(t, records, { client, onFailure })
+  const { created, unchanged, refusals } = await importAll(t, records, { client, onFailure })
   t.same(failures, ['ConnectionError', 'ConnectionError', 'ConnectionError'])
   t.equal(created + unchanged, 1499)
   t.equal(refusals.length, 1)
@@ -221,7 +221,7 @@ t.test('a revoked token interrupts an import', async (t) => {
     t.match(error, { condition: 'token-invalid' })
     throw stop
   }
-  await t.rejects(importRecords(t, named('Hedera', [17_001n]), { client, onFailure }), stop)
+  await t.rejects(importAll(t, named('Hedera', [17_001n]), { client, onFailure }), stop)
 })
 
 t.test('a canceled import keeps what is stored', async (t) => {
@@ -236,7 +236,7 @@ t.test('a canceled import keeps what is stored', async (t) => {
       controller.abort(reason)
     },
   }
-  await t.rejects(importRecords(t, named('Ilex', ids(18_001, 2500)), options), reason)
+  await t.rejects(importAll(t, named('Ilex', ids(18_001, 2500)), options), reason)
   t.same(progress, [{ created: 1000, unchanged: 0 }])
   t.equal(await service.count('Ilex'), 1000)
 })
@@ -248,21 +248,21 @@ t.test('canceling ends a request that hangs', async (t) => {
     await service.store.importPlants(named('Alnus', [19_001n]), 'keep')
     const { client, proxy } = await connectThrough(t, service, faults)
     const reason = new Error('canceled')
-    const run = importRecords(t, named('Juglans', [19_001n]), { client, signal })
+    const run = importAll(t, named('Juglans', [19_001n]), { client, signal })
     while (proxy.requests.length < faults.length) await setTimeout(1)
     controller.abort(reason)
     await t.rejects(run, reason)
   }
 })
 
-t.test('rows before the one at which a file is malformed are imported', async (t) => {
+t.test('records before the one at which a file is malformed are imported', async (t) => {
   const problem = new FileProblem('Line 3 has a quote.')
   async function* malformed() {
-    yield* rowsOf(named('Larix', [20_001n, 20_002n]))
+    yield* recordsOf(named('Larix', [20_001n, 20_002n]))
     throw problem
   }
   let created = 0
-  const run = importRows(malformed(), {
+  const run = importRecords(malformed(), {
     client: createClient(service),
     canRead: true,
     toPlant,
@@ -280,7 +280,7 @@ t.test('rows before the one at which a file is malformed are imported', async (t
 t.test('large plants are sent in small batches', async (t) => {
   const { client, proxy } = await connectThrough(t, service)
   const records = ids(21_001, 5).map((id) => ({ id, name: 'Malus', tag: 'm'.repeat(2 ** 19) }))
-  const { created } = await importRecords(t, records, { client })
+  const { created } = await importAll(t, records, { client })
   t.equal(created, 5)
   t.equal(proxy.requests.length, 5)
 })

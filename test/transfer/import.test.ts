@@ -97,7 +97,7 @@ const cases: Case[] = [
     stored: [one],
   },
   {
-    what: 'blank rows are counted and do not stop the import',
+    what: 'blank records are counted and do not stop the import',
     results: [undefined, two, undefined],
     complete: true,
     counts: { created: 1, blank: 2 },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Format } from '../../formats/readers.ts'
-import { RECORD_LENGTH_MAX } from '../../formats/rows.ts'
+import { RECORD_LENGTH_MAX } from '../../formats/records.ts'
 import { writers } from '../../formats/writers.ts'
 import { exportFormats } from '../../src/transfer/format.ts'
 import { readRecords } from '../../src/transfer/readers.ts'
@@ -191,7 +191,7 @@ const cases: {
   },
   {
     format: 'csv',
-    what: 'a row without any value is neither a plant nor invalid, whatever its width',
+    what: 'a record without any value is neither a plant nor invalid, whatever its width',
     file: [',\n,,\nid,name,tag\n1,a,\n,,\r\n\n,\n,"",\n, ,\n,,'],
     reads: [
       [4, a],
@@ -205,7 +205,7 @@ const cases: {
   {
     format: 'csv',
     options: { ignoreColumns: true },
-    what: 'a row with a value in an ignored column is invalid',
+    what: 'a record with a value in an ignored column is invalid',
     file: ['id,x,name\n,y,\n'],
     reads: [[2, "must have required property 'name'"]],
   },

@@ -1,11 +1,11 @@
 import type { NewPlant } from '../../../client/client.ts'
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../../contract/int64.ts'
 import type { Format } from '../../../formats/readers.ts'
-import { FIELDS, type Field, type Row } from '../../../formats/rows.ts'
+import { FIELDS, type Field, type FileRecord } from '../../../formats/records.ts'
 
 /** A column of a CSV file, or a member of the objects in a JSON file. */
 export interface Column {
-  /** Its key in `Row.values`. */
+  /** Its key in `FileRecord.values`. */
   readonly key: string
   /** Empty if a CSV file does not name it. */
   readonly name: string
@@ -33,9 +33,9 @@ const SYNONYMS: { readonly [Each in Field]: readonly string[] } = {
 /**
  * Guesses which column has which property: by the same name, by a similar one or, for ids, by the values.
  *
- * @param sample some rows
+ * @param sample some records
  */
-export function guessMapping(columns: readonly Column[], sample: readonly Row[]): Mapping {
+export function guessMapping(columns: readonly Column[], sample: readonly FileRecord[]): Mapping {
   const taken = new Set<string>()
   const choose = (isMatch: (column: Column) => boolean): string | undefined => {
     const key = columns.find((column) => !taken.has(column.key) && isMatch(column))?.key
@@ -69,26 +69,25 @@ function isId(value: unknown): boolean {
   return typeof value === 'string' ? parseInt64(value) !== undefined : typeof value === 'bigint'
 }
 
-/** Turns a row into a plant, or says why that is impossible, without a final period. */
-export type ToPlant = (row: Row) => NewPlant | string
+/** Turns a record into a plant, or says why that is impossible, without a final period. */
+export type ToPlant = (record: FileRecord) => NewPlant | string
 
-export function plantReader(mapping: Mapping, format: Format): ToPlant {
-  const read = ({ values }: Row, field: Field) => {
+export function plantMapper(mapping: Mapping, format: Format): ToPlant {
+  const read = ({ values }: FileRecord, field: Field) => {
     const key = mapping[field]
     return key === undefined ? undefined : values[key]
   }
-  return (row) => {
-    if (row.problem !== undefined) return `The ${row.problem}`
-    const value = read(row, 'id')
+  return (record) => {
+    if (record.problem !== undefined) return `The ${record.problem}`
+    const value = read(record, 'id')
     const id = format === 'csv' && typeof value === 'string' ? parseInt64(value) : value
-    const name = read(row, 'name')
-    const tag = read(row, 'tag')
+    const name = read(record, 'name')
+    const tag = read(record, 'tag')
     if (typeof id !== 'bigint') return describeId(value, format)
     if (name === undefined) return 'The name is missing'
-    const problem =
-      checkText('name', name) ?? (tag === undefined ? undefined : checkText('tag', tag))
-    if (problem !== undefined) return problem
-    return { id, name: name as string, ...(tag !== undefined && { tag: tag as string }) }
+    if (!isText(name)) return describeText('name', name)
+    if (tag === undefined) return { id, name }
+    return isText(tag) ? { id, name, tag } : describeText('tag', tag)
   }
 }
 
@@ -102,11 +101,16 @@ function describeId(value: unknown, format: Format): string {
     : 'The id must be a whole number, written like 4 or -12'
 }
 
-function checkText(field: Field, value: unknown): string | undefined {
+/** Whether a value is text that the service can store. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
+}
+
+/** Says why a value is not text that the service can store. */
+function describeText(field: Field, value: unknown): string {
   if (typeof value !== 'string')
     return `The ${field} must be text${value === null ? ', not null' : ''}`
   if (value.includes('\0')) return `The ${field} contains the character U+0000`
   // Half of a surrogate pair, which UTF-8 cannot represent.
-  if (/\p{Surrogate}/u.test(value)) return `The ${field} contains half of a character`
-  return undefined
+  return `The ${field} contains half of a character`
 }

@@ -70,7 +70,7 @@ function refuseOthers(start: Uint8Array, name: string): void {
   }
   const problem = OTHERS.find(([other]) => hasStart(other))?.[1]
   if (problem !== undefined) throw new FileProblem(`${problem} ${EXPECTED}`)
-  // A single one can be a mistake in a name, which is reported for its row.
+  // A single one can be a mistake in a name, which is reported for its record.
   if (text.split('\0').length - 1 > text.length / 4) {
     throw new FileProblem(`This is not a text file. ${EXPECTED}`)
   }
@@ -126,7 +126,7 @@ export function detectFormat(start: string): Format {
   return first === '{' ? 'ndjson' : 'csv'
 }
 
-/** What the number of a row counts, at the start of a sentence. */
+/** What the number of a record counts, at the start of a sentence. */
 export function nounOf(format: Format): string {
   return readers[format].counted === 'line' ? 'Line' : 'Item'
 }

@@ -1,5 +1,5 @@
 import { type Format, readers } from '../../../formats/readers.ts'
-import { MalformedFile, type Row } from '../../../formats/rows.ts'
+import { type FileRecord, MalformedFile } from '../../../formats/records.ts'
 import { type Column, guessMapping, type Mapping } from './columns.ts'
 import {
   detectEncoding,
@@ -19,24 +19,24 @@ export interface ImportFile {
   readonly columns: readonly Column[]
   /** Which column probably has which property. */
   readonly guess: Mapping
-  /** The first rows. */
-  readonly sample: readonly Row[]
+  /** The first records. */
+  readonly sample: readonly FileRecord[]
   /**
-   * All rows.
+   * All records.
    *
    * @param onRead called with the number of bytes read so far
    * @throws FileProblem
    */
-  readonly rows: (onRead?: (bytes: number) => void) => AsyncIterable<Row>
+  readonly records: (onRead?: (bytes: number) => void) => AsyncIterable<FileRecord>
 }
 
-const SAMPLE_ROWS = 8
+const SAMPLE_RECORDS = 8
 
 /** Members that are offered. Objects used as dictionaries can have thousands. */
 const COLUMNS_MAX = 100
 
 /**
- * Recognizes the format and the encoding of a file, and reads its columns and first rows.
+ * Recognizes the format and the encoding of a file, and reads its columns and first records.
  *
  * @throws FileProblem
  */
@@ -44,11 +44,11 @@ export async function openFile(file: File): Promise<ImportFile> {
   const encoding = await detectEncoding(file)
   const format = detectFormat(await readStart(file, encoding))
   const read = (onRead?: (bytes: number) => void) =>
-    readRows(format, readText(file, encoding, onRead))
-  const sample: Row[] = []
-  for await (const row of read()) {
-    sample.push(row)
-    if (sample.length > SAMPLE_ROWS) break
+    readRecords(format, readText(file, encoding, onRead))
+  const sample: FileRecord[] = []
+  for await (const record of read()) {
+    sample.push(record)
+    if (sample.length > SAMPLE_RECORDS) break
   }
   const header = format === 'csv' ? sample.shift() : undefined
   if (sample.length === 0) {
@@ -59,7 +59,7 @@ export async function openFile(file: File): Promise<ImportFile> {
     throw new FileProblem('Write the plants as an array in brackets, or one object per line.')
   }
   const columns = header === undefined ? listMembers(sample) : listColumns(header)
-  const rows = (onRead?: (bytes: number) => void) =>
+  const records = (onRead?: (bytes: number) => void) =>
     header === undefined ? read(onRead) : withoutFirst(read(onRead))
   const guess = guessMapping(columns, sample)
   const { name, size } = file
@@ -70,18 +70,21 @@ export async function openFile(file: File): Promise<ImportFile> {
     encoding,
     columns,
     guess,
-    sample: sample.slice(0, SAMPLE_ROWS),
-    rows,
+    sample: sample.slice(0, SAMPLE_RECORDS),
+    records,
   }
 }
 
 async function readStart(file: File, encoding: Encoding): Promise<string> {
   const first = await readText(file, encoding).next()
-  return first.value as string
+  return String(first.value)
 }
 
-/** Reads the rows of a file that have a value. */
-async function* readRows(format: Format, parts: AsyncIterable<string>): AsyncGenerator<Row, void> {
+/** Reads the records of a file that have a value. */
+async function* readRecords(
+  format: Format,
+  parts: AsyncIterable<string>,
+): AsyncGenerator<FileRecord, void> {
   const reader = new readers[format].Reader()
   try {
     for await (const text of parts) yield* withValues(reader.read(text))
@@ -95,24 +98,24 @@ async function* readRows(format: Format, parts: AsyncIterable<string>): AsyncGen
   }
 }
 
-function* withValues(rows: Iterable<Row>): Generator<Row, void> {
-  for (const row of rows) if (!row.isBlank) yield row
+function* withValues(records: Iterable<FileRecord>): Generator<FileRecord, void> {
+  for (const record of records) if (!record.isBlank) yield record
 }
 
-/** The columns that the first row of a CSV file names. */
-function listColumns({ values }: Row): readonly Column[] {
+/** The columns that the first record of a CSV file names. */
+function listColumns({ values }: FileRecord): readonly Column[] {
   return Object.entries(values).map(([key, name]) => ({ key, name: String(name ?? '') }))
 }
 
-function listMembers(rows: readonly Row[]): readonly Column[] {
-  const names = new Set(rows.flatMap(({ values }) => Object.keys(values)))
+function listMembers(records: readonly FileRecord[]): readonly Column[] {
+  const names = new Set(records.flatMap(({ values }) => Object.keys(values)))
   return [...names].slice(0, COLUMNS_MAX).map((name) => ({ key: name, name }))
 }
 
-async function* withoutFirst(rows: AsyncIterable<Row>): AsyncGenerator<Row, void> {
+async function* withoutFirst(records: AsyncIterable<FileRecord>): AsyncGenerator<FileRecord, void> {
   let isFirst = true
-  for await (const row of rows) {
-    if (!isFirst) yield row
+  for await (const record of records) {
+    if (!isFirst) yield record
     isFirst = false
   }
 }

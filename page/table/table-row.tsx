@@ -1,3 +1,4 @@
+import type { ComponentChildren, RefObject } from 'preact'
 import type { StoredPlant } from '../../client/client.ts'
 import type { Mark } from '../list/plant-view.ts'
 import { labelOf, ROW_LENGTH } from '../text/display-text.ts'
@@ -18,7 +19,7 @@ export interface RowActions {
   onDelete(plant: StoredPlant): void
 }
 
-export function PlantRow({
+export function TableRow({
   plant,
   index,
   top,
@@ -103,6 +104,33 @@ export function PlaceholderRow({ index, top }: { readonly index: number; readonl
     >
       <div role="gridcell" class="name-cell">
         <span class="blank">Loading…</span>
+      </div>
+    </div>
+  )
+}
+
+/** A row that is replaced by something higher. */
+export function ExpandedRow({
+  rowRef,
+  index,
+  top,
+  children,
+}: {
+  readonly rowRef: RefObject<HTMLDivElement | null>
+  readonly index: number
+  readonly top: number
+  readonly children: ComponentChildren
+}) {
+  return (
+    <div
+      ref={rowRef}
+      role="row"
+      class="expanded"
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <div role="gridcell" aria-colspan={4}>
+        {children}
       </div>
     </div>
   )

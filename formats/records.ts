@@ -4,7 +4,7 @@ export const FIELDS = ['id', 'name', 'tag'] as const
 export type Field = (typeof FIELDS)[number]
 
 /** A record of a file, before its columns are mapped to those of a plant. */
-export interface Row {
+export interface FileRecord {
   /** The line of the file that the record starts on or, in a JSON array, the number of the item. Both start at 1. */
   readonly number: number
   /**
@@ -14,29 +14,29 @@ export interface Row {
   readonly values: Readonly<Record<string, unknown>>
   /** Why the record is invalid, whatever its columns mean. Its subject has no article. */
   readonly problem?: string
-  /** Whether a row of CSV has no value at all. */
+  /** Whether a record of CSV has no value at all. */
   readonly isBlank?: true
-  /** Whether the file ends without a line break after a row of CSV. */
+  /** Whether the file ends without a line break after a record of CSV. */
   readonly isUnterminated?: true
 }
 
 /**
- * Reads the rows of a file as its text arrives. Text that is not valid UTF-8 has lone surrogates in place of the invalid
- * bytes. Iterate over each result to its end before the next call.
+ * Reads the records of a file as its text arrives. Text that is not valid UTF-8 has lone surrogates in place of the
+ * invalid bytes. Iterate over each result to its end before the next call.
  */
-export interface RowReader {
+export interface RecordReader {
   /**
-   * Reads the rows that end within the next part of the text.
+   * Reads the records that end within the next part of the text.
    *
-   * @throws MalformedFile after the rows before the fault
+   * @throws MalformedFile after the records before the fault
    */
-  read(text: string): Iterable<Row>
+  read(text: string): Iterable<FileRecord>
   /**
    * Reads the rest.
    *
-   * @throws MalformedFile after the rows before the fault
+   * @throws MalformedFile after the records before the fault
    */
-  end(): Iterable<Row>
+  end(): Iterable<FileRecord>
 }
 
 /** A file cannot be read any further, for example because the start of the next record is ambiguous. */

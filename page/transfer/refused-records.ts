@@ -1,5 +1,5 @@
 import { toJson } from '../../client/client.ts'
-import { FIELDS, type Row } from '../../formats/rows.ts'
+import { FIELDS, type FileRecord } from '../../formats/records.ts'
 import { csvRecord } from '../../formats/writers.ts'
 import { cut, ROW_LENGTH } from '../text/display-text.ts'
 import type { Mapping } from './file/columns.ts'
@@ -22,8 +22,8 @@ export interface ShownRefusal {
   readonly storedFields: PlantFields | undefined
 }
 
-/** The rows that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
-export class RefusedRows {
+/** The records that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
+export class RefusedRecords {
   readonly #mapping: Mapping
   #count = 0
   /** The first ones. */
@@ -31,7 +31,7 @@ export class RefusedRows {
   readonly #parts: Blob[] = []
   #text: string
 
-  /** @param counted what the number of a row counts */
+  /** @param counted what the number of a record counts */
   constructor(mapping: Mapping, counted: 'line' | 'item') {
     this.#mapping = mapping
     this.#text = `${counted},reason,id,name,tag,stored name,stored tag\n`
@@ -41,10 +41,10 @@ export class RefusedRows {
     return this.#count
   }
 
-  add({ row, reason, other }: Refusal): void {
+  add({ record, reason, other }: Refusal): void {
     this.#count += 1
-    const { number } = row
-    const given = fieldsOf(row, this.#mapping)
+    const { number } = record
+    const given = fieldsOf(record, this.#mapping)
     const storedFields = other && [String(other.id), other.name, other.tag]
     this.#text += csvRecord([String(number), reason, ...given, other?.name, other?.tag])
     if (this.#text.length >= PART_LENGTH) this.#endPart()
@@ -74,8 +74,8 @@ function shorten(text: string | undefined): string | undefined {
   return text && cut(text, ROW_LENGTH)
 }
 
-/** The id, the name and the tag of a row. */
-export function fieldsOf({ values }: Row, mapping: Mapping): PlantFields {
+/** The id, the name and the tag of a record. */
+export function fieldsOf({ values }: FileRecord, mapping: Mapping): PlantFields {
   return FIELDS.map((field) => toText(values[mapping[field] ?? '']))
 }
 

@@ -1,0 +1,78 @@
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { isTypingOutside } from '../list/surroundings.ts'
+import { ignoreClicks } from './use-click-guard.ts'
+import type { Table } from './use-table.ts'
+
+/** Asks the table to focus a plant, or the row that has the focus by default. */
+export interface FocusRequest {
+  readonly id?: bigint | undefined
+}
+
+/**
+ * Moves the focus between rows, and keeps it in the table when the row that has it disappears.
+ *
+ * @returns a function that scrolls to a row and focuses it, and handlers of the table's focus events
+ */
+export function useRowFocus(table: Table, request: FocusRequest | undefined) {
+  const { scroller, list, selection, layout, active, activeId, setActiveId } = table
+  /** The row to focus once it is loaded. */
+  const wanted = useRef<number | undefined>(undefined)
+  const hasFocus = useRef(false)
+
+  const focusRow = (index: number) => {
+    wanted.current = Math.max(0, Math.min(index, list.length - 1))
+    const element = scroller.current
+    if (element === null) return
+    const top = layout.reveal(wanted.current, element.scrollTop, table.viewHeight)
+    if (top !== element.scrollTop) ignoreClicks(table)
+    element.scrollTop = top
+    focusWanted()
+  }
+  const focusWanted = () => {
+    const index = wanted.current
+    const plant = index === undefined ? undefined : list.slice(index, index + 1)[0]
+    if (plant === undefined) return
+    if (plant.id !== activeId) setActiveId(plant.id)
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-id="${plant.id}"]`)
+    if (!row) return
+    wanted.current = undefined
+    row.focus({ preventScroll: true })
+  }
+
+  useLayoutEffect(() => {
+    const { activeElement } = document
+    const isFocusFree = activeElement === document.body
+    // The person has gone on before the row was loaded.
+    if (!isFocusFree && !scroller.current?.contains(activeElement)) wanted.current = undefined
+    if (wanted.current !== undefined) focusWanted()
+    // The row that had the focus has disappeared, rather than become an editor.
+    else if (hasFocus.current && isFocusFree && active !== table.expandedIndex) focusRow(active)
+  })
+  useEffect(() => {
+    wanted.current = undefined
+  }, [selection])
+  useEffect(() => {
+    if (request === undefined || !scroller.current) return
+    if (isTypingOutside(scroller.current)) return
+    const { id = activeId } = request
+    focusRow(id === undefined ? table.first : list.rank(id))
+  }, [request])
+
+  const onFocusIn = ({ target }: FocusEvent) => {
+    hasFocus.current = true
+    const row = target instanceof Element && target.closest<HTMLElement>('[data-id]')
+    if (row && row.dataset.id !== undefined) setActiveId(BigInt(row.dataset.id))
+  }
+  const onFocusOut = ({ target, currentTarget, relatedTarget }: FocusEvent) => {
+    const isInTable =
+      currentTarget instanceof Node &&
+      relatedTarget instanceof Node &&
+      currentTarget.contains(relatedTarget)
+    if (isInTable) return
+    // A row that disappears with the focus hands it on.
+    queueMicrotask(() => {
+      if (target instanceof Node && target.isConnected) hasFocus.current = false
+    })
+  }
+  return { focusRow, onFocusIn, onFocusOut }
+}
