@@ -30,7 +30,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/system': [],
   'src/config': ['service', 'contract', 'src/system'],
   'src/oidc': ['service', 'contract', 'time', 'src/config', 'src/system'],
-  'src/threads': ['service', 'time'],
+  'src/threads': ['service', 'time', 'src/system'],
   'src/stores': [
     'service',
     'contract',
@@ -39,7 +39,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/system',
     'src/config/restricted-error.ts',
   ],
-  'src/transfer': ['formats', 'service', 'contract', 'time', 'src/config', 'src/system'],
+  'src/transfer': ['formats', 'service', 'contract', 'time', 'src/system'],
   'src/log': ['src/config'],
   'src/http': [
     'service',

@@ -3,12 +3,12 @@ import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { ConfigError, fileError } from '../config/config.ts'
+import { fileError } from '../system/errors.ts'
 import { STDIO } from './format.ts'
 
 /** A file to import, or standard input. */
 export interface Source {
-  /** Its bytes. Throws ConfigError if they cannot be read, and the reason of the signal that interrupts it. */
+  /** Its bytes. Throws FileError if they cannot be read, and the reason of the signal that interrupts it. */
   readonly chunks: AsyncIterable<Buffer>
   /** Whether its end is known. The end of a pipe can also mean that its writer was killed. */
   readonly isFile: boolean
@@ -17,21 +17,10 @@ export interface Source {
   close(): void
 }
 
-/** The reason of the signal that interrupts a source: a stop signal of the operating system. */
-export class Interrupted extends ConfigError {
-  /** The one that shells use for the signal. */
-  readonly exitCode: number
-
-  constructor(exitCode: number, message = 'interrupted') {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
-
 /**
  * Opens a file, or standard input for `-`.
  *
- * @throws ConfigError if the file cannot be opened
+ * @throws FileError if the file cannot be opened
  */
 export async function openSource(file: string, signal?: AbortSignal): Promise<Source> {
   if (file === STDIO) {

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { fileError } from '../../config/config.ts'
+import { fileError } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 
 /** The start of the error message when standard output cannot be written. */
@@ -8,7 +8,7 @@ export const STDOUT_ERROR = 'cannot write to standard output'
 /**
  * Prints to standard output. A reader that has gone away is not an error.
  *
- * @throws ConfigError if standard output cannot be written
+ * @throws FileError if standard output cannot be written
  */
 export async function print(text: string): Promise<void> {
   try {

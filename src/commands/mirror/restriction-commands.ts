@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { isConsistent, type Mirror, type Restriction } from '../../../service/restriction.ts'
-import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
+import { CommandError } from '../console/command-error.ts'
 import { databaseOption } from '../console/options.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 
@@ -96,19 +96,19 @@ async function changeRestriction(
   }
 }
 
-/** @throws ConfigError */
+/** @throws CommandError */
 function refuseMirror(restriction: Restriction | undefined, problem: string): void {
   if (typeof restriction !== 'object') return
-  throw new ConfigError(
+  throw new CommandError(
     `${problem}: it mirrors ${restriction.source}, so only plant-store mirror changes it`,
   )
 }
 
-/** @throws ConfigError */
+/** @throws CommandError */
 function assertPromotable(restriction: Restriction | undefined, problem: string): void {
-  if (typeof restriction !== 'object') throw new ConfigError(`${problem}: it is not a mirror`)
+  if (typeof restriction !== 'object') throw new CommandError(`${problem}: it is not a mirror`)
   if (isConsistent(restriction)) return
-  throw new ConfigError(
+  throw new CommandError(
     `${problem}: it is still copying the plants of ${restriction.source}; let plant-store mirror catch up first`,
   )
 }

@@ -4,7 +4,7 @@ import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
 import { openStore } from '../../stores/engines.ts'
 import type { StoreOptions } from '../../stores/shared/engine.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { Interrupted } from '../../transfer/source.ts'
+import { Interrupted } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { type Progress, startProgress } from '../console/progress.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
@@ -24,7 +24,7 @@ const INTERRUPTED = 'interrupted: the mirror has not caught up; run the command 
  * Copies the plants of a service to a database, and applies its changes until a signal. Prints a line whenever the mirror
  * falls behind or catches up.
  *
- * @throws ConfigError if an argument is invalid; StoreError; MirrorError; Interrupted
+ * @throws ConfigError if an argument is invalid; FileError; StoreError; MirrorError; Interrupted
  */
 export async function runMirror(url: string, options: MirrorCommandOptions): Promise<void> {
   const { tokenFile, database, once, restart, keepChanges, keepChangesBytes } = options

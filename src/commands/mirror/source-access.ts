@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, fileError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
+import { ConfigError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
 import { Source } from '../../mirror/source.ts'
+import { fileError } from '../../system/errors.ts'
 
 /**
  * Opens the service that is mirrored. Nothing is sent yet.
  *
  * @param tokenFile contains the access token. By default, the token is in the environment
  * @param retries see Source
- * @throws ConfigError if the URL or the token is invalid
+ * @throws ConfigError if the URL or the token is invalid, FileError if the file cannot be read
  */
 export function openMirrored(
   url: string,
