@@ -3,6 +3,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
 import type { Clock } from '../../time/clock.ts'
+import { retry } from '../../time/retry.ts'
 import { eventOf, messageId, toEvent, toMessage } from './message.ts'
 import type { PageMemory } from './page-memory.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry-delays.ts'
@@ -128,19 +129,33 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     const { clock, sender } = this.#options
-    while (!this.isOver) {
+    const { signal } = this.#stop
+    const rounds = retry(() => this.#deliverRounds(), {
+      delayMs: UNAVAILABLE_MS,
+      signal,
+      wait: (delayMs) => clock.wait(delayMs, signal),
+    })
+    // It rejects only with the reason of the signal.
+    await rounds.catch(() => {})
+    await Promise.all(this.#inFlight.values())
+    sender.close()
+  }
+
+  /** @throws StoreUnavailable, while deliveries are in flight */
+  async #deliverRounds(): Promise<void> {
+    for (;;) {
+      await Promise.all(this.#inFlight.values())
+      if (this.isOver) return
       this.#round = new AbortController()
       this.#hasFailed = false
       try {
         await this.#waitForRetry()
         await this.#deliverRound()
       } catch (error) {
-        if (error instanceof StoreUnavailable) await clock.wait(UNAVAILABLE_MS, this.#stop.signal)
-        else this.#onBug(error)
+        if (error instanceof StoreUnavailable) throw error
+        this.#onBug(error)
       }
-      await Promise.all(this.#inFlight.values())
     }
-    sender.close()
   }
 
   /** Waits for the next attempt, which an earlier process may have planned. */

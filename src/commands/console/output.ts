@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { fileError } from '../../system/errors.ts'
+import { codeOf, fileError } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 
 /** The start of the error message when standard output cannot be written. */
@@ -20,7 +20,7 @@ export async function print(text: string): Promise<void> {
 
 /** Whether a write failed because the reader has gone away, as in `plant-store export | head`. */
 export function isClosedPipe(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EPIPE'
+  return codeOf(error) === 'EPIPE'
 }
 
 /** Aligns columns with spaces, and escapes control characters, which the database can contain. */

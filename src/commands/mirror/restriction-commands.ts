@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { isConsistent, type Mirror, type Restriction } from '../../../service/restriction.ts'
+import { retry } from '../../../time/retry.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
@@ -66,13 +67,13 @@ export function promoteCommand(): Command {
     .action(({ database }: Options) =>
       withStore({ database }, async (store) => {
         const name = describeDatabase(database)
-        const before = await changeRestriction(store, (restriction) => {
-          assertPromotable(restriction, `cannot promote ${name}`)
+        let source = ''
+        await changeRestriction(store, (restriction) => {
+          source = requirePromotable(restriction, `cannot promote ${name}`).source
           return undefined
         })
-        const source = escapeControlCharacters((before as Mirror).source)
         process.stdout.write(
-          `promoted: ${name} no longer mirrors ${source} and accepts changes${afterPromotion}`,
+          `promoted: ${name} no longer mirrors ${escapeControlCharacters(source)} and accepts changes${afterPromotion}`,
         )
       }),
     )
@@ -89,12 +90,18 @@ async function changeRestriction(
   store: Store,
   decide: (restriction: Restriction | undefined) => Restriction | undefined,
 ): Promise<Restriction | undefined> {
-  for (;;) {
+  const attempt = async () => {
     const expected = await store.readRestriction()
     const next = decide(expected)
     if (next === expected || (await store.restrict({ expected, next })) === 'done') return expected
+    throw new Interference()
   }
+  const delayAfter = (error: unknown) => (error instanceof Interference ? 0 : undefined)
+  return retry(attempt, { delayMs: 0, delayAfter })
 }
+
+/** Another process has changed the restriction in between. */
+class Interference extends Error {}
 
 /** @throws CommandError */
 function refuseMirror(restriction: Restriction | undefined, problem: string): void {
@@ -105,9 +112,9 @@ function refuseMirror(restriction: Restriction | undefined, problem: string): vo
 }
 
 /** @throws CommandError */
-function assertPromotable(restriction: Restriction | undefined, problem: string): void {
+function requirePromotable(restriction: Restriction | undefined, problem: string): Mirror {
   if (typeof restriction !== 'object') throw new CommandError(`${problem}: it is not a mirror`)
-  if (isConsistent(restriction)) return
+  if (isConsistent(restriction)) return restriction
   throw new CommandError(
     `${problem}: it is still copying the plants of ${restriction.source}; let plant-store mirror catch up first`,
   )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
 import { Source } from '../../mirror/source.ts'
-import { fileError } from '../../system/errors.ts'
+import { fileError, messageOf } from '../../system/errors.ts'
 
 /**
  * Opens the service that is mirrored. Nothing is sent yet.
@@ -20,7 +20,7 @@ export function openMirrored(
   try {
     return new Source(url, token, signal, retries)
   } catch (error) {
-    throw new ConfigError((error as Error).message, { cause: error })
+    throw new ConfigError(messageOf(error), { cause: error })
   }
 }
 

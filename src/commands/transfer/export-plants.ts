@@ -14,7 +14,7 @@ import { formatPlants } from '../../transfer/export.ts'
 import { detectFormat, exportFormats, formatHint, STDIO } from '../../transfer/format.ts'
 import { CommandError } from '../console/command-error.ts'
 import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
-import { type Progress, startProgress } from '../console/progress.ts'
+import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
 import { describeDatabase, openTarget } from '../console/store-access.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
@@ -48,7 +48,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const { signal } = interruption
   let destination: Destination | undefined
   let cursorFile: CursorFile | undefined
-  let progress: Progress | undefined
+  let progress: ProgressDisplay | undefined
   let count = 0
   let summary = ''
   // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which

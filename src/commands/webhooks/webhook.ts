@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { readLatestCursor } from '../../../service/change-feed.ts'
 import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../../service/webhook-store.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { type InvalidEndpoint, parseEndpoint } from '../../webhooks/endpoint.ts'
+import { messageOf } from '../../system/errors.ts'
+import { parseEndpoint } from '../../webhooks/endpoint.ts'
 import { newSecret, SAMPLE, toMessage } from '../../webhooks/message.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { CommandError } from '../console/command-error.ts'
@@ -147,7 +148,7 @@ function checkUrl(url: string, allowPrivate: boolean): URL {
   try {
     return parseEndpoint(url, allowPrivate)
   } catch (error) {
-    throw new CommandError(`invalid --url: ${(error as InvalidEndpoint).message}`)
+    throw new CommandError(`invalid --url: ${messageOf(error)}`)
   }
 }
 
