@@ -1,4 +1,5 @@
 import { SAFE_LENGTH, toInt64 } from '../contract/int64.ts'
+import { known } from '../contract/known.ts'
 import {
   MalformedFile,
   NOT_UTF8,
@@ -20,7 +21,7 @@ export class NdjsonReader implements RowReader {
 
   *read(text: string): Generator<Row, void> {
     const parts = text.split('\n')
-    const last = parts.pop() as string
+    const last = known(parts.pop())
     for (const part of parts) {
       this.#append(part)
       yield* this.#endLine()
@@ -102,10 +103,10 @@ class ArraySplitter {
     while (!this.hasEnded) {
       const special = this.#isInString ? IN_STRING : OUTSIDE
       special.lastIndex = at
-      const index = special.exec(text)?.index
-      if (index === undefined) break
+      const found = special.exec(text)
+      if (found === null) break
+      const { 0: character, index } = found
       at = index + 1
-      const character = text[index] as string
       if (character === '\\') {
         at += 1
       } else if (character === '"') {
@@ -147,7 +148,8 @@ function parseRow(number: number, json: string): Row {
   try {
     record = parseExact(json)
   } catch (error) {
-    const reason = (error as Error).message.replace(/ \(line \d+ column \d+\)$/, '')
+    const { message }: Error = Object(error)
+    const reason = message.replace(/ \(line \d+ column \d+\)$/, '')
     return { number, values: {}, problem: `${NOT_JSON}: ${reason}` }
   }
   if (!isObject(record)) return { number, values: {}, problem: 'record is not an object in braces' }
@@ -174,7 +176,7 @@ function parseExact(json: string): unknown {
   if (!isObject(record)) return record
   for (const name of Object.keys(record)) {
     const value = record[name]
-    if (Number.isInteger(value)) record[name] = BigInt(value as number)
+    if (typeof value === 'number' && Number.isInteger(value)) record[name] = BigInt(value)
   }
   return record
 }

@@ -17,7 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/limits.gen.ts',
   ],
   // Runs in browsers too, like the files named here.
-  formats: ['contract/api.gen.ts', 'contract/int64.ts', 'contract/plant.ts'],
+  formats: ['contract/api.gen.ts', 'contract/int64.ts', 'contract/known.ts', 'contract/plant.ts'],
   // Runs in browsers.
   page: [
     'client',

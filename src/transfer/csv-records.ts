@@ -61,7 +61,7 @@ export class CsvRecords {
 /** @throws FileError if a column is missing, repeated or, unless such columns are ignored, unknown */
 function readHeader({ number, values, problem }: Row, { ignoreColumns }: ReadOptions): Columns {
   if (problem !== undefined) throw new FileError(`line ${number}: ${problem}`)
-  const names = Object.values(values).map((name) => (name ?? '') as string)
+  const names = Object.values(values).map((name) => String(name ?? ''))
   const unknown = describeColumns(names.filter((name) => !isField(name)))
   for (const name of FIELDS) {
     const count = names.filter((each) => each === name).length

@@ -44,7 +44,7 @@ export async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator
 function endOfCharacters(bytes: Buffer): number {
   const { length } = bytes
   for (let start = length - 1; start >= 0 && start >= length - 3; start--) {
-    const byte = bytes[start] as number
+    const byte = bytes.readUInt8(start)
     if (byte < 0x80) break
     // The first byte of a character, which says how many bytes the character has (RFC 3629).
     if (byte >= 0xc0) {

@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { keysOf } from '../../contract/known.ts'
 import type { Format } from '../../formats/readers.ts'
 import type { ExportFormat } from '../../formats/writers.ts'
 import { FileError } from '../system/errors.ts'
@@ -13,7 +14,7 @@ const EXTENSIONS: { readonly [Each in Format]: readonly string[] } = {
 }
 
 /** The formats that can be imported. */
-export const formats = Object.keys(EXTENSIONS) as Format[]
+export const formats = keysOf(EXTENSIONS)
 
 export const exportFormats: readonly ExportFormat[] = ['ndjson', 'csv']
 

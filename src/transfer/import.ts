@@ -1,3 +1,4 @@
+import { known } from '../../contract/known.ts'
 import {
   conflictMessage,
   type ImportResult,
@@ -13,7 +14,7 @@ export type OnError = (typeof onErrors)[number]
 /** The part of the store that an import needs. */
 export type ImportStore = Pick<PlantStore, 'importPlants'>
 
-/** Number of records per outcome. `blank` counts rows without any value. */
+/** Number of records per result. `blank` counts rows without any value. */
 export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused' | 'blank', number>
 
 export function newCounts(): Counts {
@@ -99,7 +100,7 @@ async function storeRecords(
   const stopAt = onError === 'stop' ? records.findIndex(isInvalid) : -1
   const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
   const plants = selected.flatMap(({ result }) => (typeof result === 'object' ? result : []))
-  const outcomes = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
+  const results = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
   let next = 0
   for (const { number, result, ignored } of selected) {
     if (result === undefined) {
@@ -112,19 +113,19 @@ async function storeRecords(
       continue
     }
     const { id } = result
-    const outcome = outcomes[next++] as ImportResult
+    const imported = known(results[next++])
     const first = firstRecords.get(id)
     if (first === undefined && firstRecords.size < REMEMBERED_IDS) firstRecords.set(id, number)
     const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
-    if (outcome === 'conflict') {
+    if (imported === 'conflict') {
       counts.refused += 1
       const reason = repetition && `${repetition} with different content`
       onRefused(locate(number), reason || conflictMessage(id), true)
       // The store imports nothing after a conflict.
       return false
     }
-    counts[outcome] += 1
-    if (repetition) onRepeated?.(locate(number), `${repetition} (${outcome})`)
+    counts[imported] += 1
+    if (repetition) onRepeated?.(locate(number), `${repetition} (${imported})`)
     if (ignored !== undefined) onIgnored?.(ignored)
   }
   return stopAt === -1
