@@ -4,9 +4,9 @@ import type { NewPlant } from '../../service/plant-store.ts'
 import { FileError, fileError, Interrupted } from '../system/errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
+import { openInput } from './input.ts'
 import { readRecords } from './readers.ts'
 import { type RecordBatch, recordValidator } from './record.ts'
-import { openSource } from './source.ts'
 import { escapeControlCharacters } from './unknown-fields.ts'
 
 /**
@@ -32,7 +32,7 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   })
   return async (store, signal) => {
     const { counted } = readers[format]
-    const { chunks, isFile } = await openSource(seed, signal)
+    const { chunks, isFile } = await openInput(seed, signal)
     const counts = newCounts()
     try {
       const batches = readRecords(format, chunks, { refuseMembers: true, canBeCutOff: !isFile })

@@ -5,8 +5,8 @@ import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
+import { openInput } from '../../transfer/input.ts'
 import { readRecords } from '../../transfer/readers.ts'
-import { openSource } from '../../transfer/source.ts'
 import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
 import { print } from '../console/output.ts'
@@ -57,7 +57,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   assertApplicable(format, { ignoreUnknown, strict })
   preferSmallHeap()
   const interruption = new AbortController()
-  const { chunks, isFile, sizeBytes, close } = await openSource(file, interruption.signal)
+  const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
   const ignored = new IgnoredMembers()
   // The reader of standard error can go away, as `| head` does. The import continues.

@@ -7,7 +7,7 @@ import { fileError } from '../system/errors.ts'
 import { STDIO } from './format.ts'
 
 /** A file to import, or standard input. */
-export interface Source {
+export interface InputFile {
   /** Its bytes. Throws FileError if they cannot be read, and the reason of the signal that interrupts it. */
   readonly chunks: AsyncIterable<Buffer>
   /** Whether its end is known. The end of a pipe can also mean that its writer was killed. */
@@ -22,7 +22,7 @@ export interface Source {
  *
  * @throws FileError if the file cannot be opened
  */
-export async function openSource(file: string, signal?: AbortSignal): Promise<Source> {
+export async function openInput(file: string, signal?: AbortSignal): Promise<InputFile> {
   if (file === STDIO) {
     const isFile = fstatSync(process.stdin.fd).isFile()
     return readFrom(file, process.stdin, { isFile }, signal)
@@ -45,9 +45,9 @@ export async function openSource(file: string, signal?: AbortSignal): Promise<So
 function readFrom(
   file: string,
   stream: Readable,
-  size: Pick<Source, 'isFile' | 'sizeBytes'>,
+  size: Pick<InputFile, 'isFile' | 'sizeBytes'>,
   signal: AbortSignal | undefined,
-): Source {
+): InputFile {
   // An error before the first read would otherwise end the process. The first read reports it.
   stream.on('error', () => {})
   if (signal !== undefined) addAbortSignal(signal, stream)
