@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
-import { databaseOption, sourceArgument } from '../console/options.ts'
+import { databaseOption, fromArgument } from '../console/options.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 
 interface Options {
@@ -41,7 +41,7 @@ export function copyCommand<Item extends { readonly name: string }>(
 ): Command {
   return new Command('copy')
     .description(description)
-    .addArgument(sourceArgument)
+    .addArgument(fromArgument)
     .addOption(databaseOption)
     .action((from: string, options: Options) =>
       withStore({ database: from }, async (source) => {

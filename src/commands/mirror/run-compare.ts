@@ -33,7 +33,7 @@ export async function runCompare(url: string, options: CompareCommandOptions): P
   const source = openMirrored(url, tokenFile, stop.signal, RETRIES)
   onStopSignal((exitCode) => stop.abort(new Interrupted(exitCode)))
   await withStore({ database }, async (store) => {
-    const cursor = await readPosition(store, database)
+    const cursor = await readMirrorCursor(store, database)
     const at = new Date()
     const progress = startProgress({ what: 'compare', unit: 'plants' })
     const onProgress = (equal: number) => progress.update(equal)
@@ -46,7 +46,7 @@ export async function runCompare(url: string, options: CompareCommandOptions): P
 }
 
 /** @throws CommandError */
-async function readPosition(store: RestrictionReader, database: string): Promise<string> {
+async function readMirrorCursor(store: RestrictionReader, database: string): Promise<string> {
   const mirror = await store.readRestriction()
   if (typeof mirror === 'object' && isConsistent(mirror)) return mirror.cursor
   const state =

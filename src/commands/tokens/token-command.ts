@@ -100,7 +100,7 @@ async function createToken(options: TokenOptions): Promise<void> {
 /** Prints a table of the tokens without their secrets. */
 async function listTokens(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
-    const rows = (await store.listTokens()).map(tableRow)
+    const rows = (await store.listTokens()).map(tokenCells)
     process.stdout.write(
       formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]),
     )
@@ -121,7 +121,7 @@ async function revokeToken(database: string, name: string): Promise<void> {
   })
 }
 
-function tableRow({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
+function tokenCells({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
   const expired = expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? ' (expired)' : ''
   return [
     name,

@@ -20,7 +20,7 @@ export interface AddOptions {
   readonly allowPrivateWebhooks: boolean
 }
 
-export interface RetryOptions {
+export interface RetryCommandOptions {
   readonly database: string
   readonly fromOldest?: boolean
 }
@@ -65,7 +65,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
 export async function listWebhooks(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
     const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
-    for (const webhook of await store.webhooks.list()) rows.push(await tableRow(store, webhook))
+    for (const webhook of await store.webhooks.list()) rows.push(await webhookCells(store, webhook))
     process.stdout.write(formatTable(rows))
   })
 }
@@ -85,7 +85,7 @@ export async function removeWebhook(database: string, name: string): Promise<voi
  */
 export async function retryWebhook(
   name: string,
-  { database, fromOldest = false }: RetryOptions,
+  { database, fromOldest = false }: RetryCommandOptions,
 ): Promise<void> {
   await withStore({ database }, async (store) => {
     const { cursor } = (await find(store, name)).progress
@@ -162,7 +162,7 @@ async function find(store: Store, name: string): Promise<Webhook> {
   return webhook
 }
 
-async function tableRow(store: Store, webhook: Webhook): Promise<string[]> {
+async function webhookCells(store: Store, webhook: Webhook): Promise<string[]> {
   const { name, events, url, progress } = webhook
   const { lastSuccessAt, lastFailureAt, lastFailure } = progress
   return [
