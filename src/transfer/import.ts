@@ -27,9 +27,9 @@ export interface RecordImportOptions {
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
-  /** Describes the position of a record, given its number, such as `line 3`. */
+  /** Says where a record is, given its number, such as `line 3`. */
   readonly locate: (number: number) => string
-  /** Called for each refused record, in file order, with its position. */
+  /** Called for each refused record, in file order, with where it is. */
   readonly onRefused: (where: string, reason: string, isConflict: boolean) => void
   /** Called for each other record that has the id of an earlier one, as far as that is remembered. */
   readonly onRepeated?: (where: string, message: string) => void
@@ -75,12 +75,12 @@ export async function importRecords(
       failure = { error }
     }
   }
-  for await (const { records, position } of readable()) {
+  for await (const { records, endByte } of readable()) {
     pending = pending.concat(records)
-    if (pending.length < TRANSACTION_RECORDS && position - storedBytes < TRANSACTION_BYTES) continue
+    if (pending.length < TRANSACTION_RECORDS && endByte - storedBytes < TRANSACTION_BYTES) continue
     if (!(await storeRecords(pending, firstRecords, options))) return false
-    options.onProgress(position)
-    storedBytes = position
+    options.onProgress(endByte)
+    storedBytes = endByte
     pending = []
   }
   const isComplete = await storeRecords(pending, firstRecords, options)

@@ -38,17 +38,17 @@ export async function* readRecords(
     } catch (error) {
       if (!(error instanceof MalformedFile)) throw error
       const { number, message } = error
-      yield { records: [...batch, { number, result: message }], position: end }
+      yield { records: [...batch, { number, result: message }], endByte: end }
       throw new FileError(
         `reading ended at ${counted} ${number}: correct it and import the file again`,
       )
     }
-    yield { records: batch, position: end }
+    yield { records: batch, endByte: end }
   }
-  for await (const { text, position } of decodeUtf8(chunks)) {
+  for await (const { text, endByte } of decodeUtf8(chunks)) {
     first ??= text.trimStart()[0]
     if (first !== undefined) assertFormat(format, first)
-    end = position
+    end = endByte
     yield* toBatches(() => reader.read(text))
   }
   assertFormat(format, first)

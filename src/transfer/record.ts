@@ -21,7 +21,7 @@ export interface ParsedRecord {
 export interface RecordBatch {
   readonly records: readonly ParsedRecord[]
   /** How many bytes of the file have been read. The last record that they contain can follow in the next batch. */
-  readonly position: number
+  readonly endByte: number
 }
 
 /** How to read a file. */

@@ -58,12 +58,12 @@ function preparePlants(plants: readonly NewPlant[]): Seeder {
   // The validator modifies its argument, so it gets copies.
   const records = plants.map((plant, number) => ({ number, result: validate({ ...plant }) }))
   async function* batches() {
-    yield { records, position: 0 }
+    yield { records, endByte: 0 }
   }
   return (store) => importSeed(batches(), store, (index) => `seed[${index}]`)
 }
 
-/** @param locate describes the position of a record, given its number */
+/** @param locate says where a record is, given its number */
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
   store: ImportStore,
