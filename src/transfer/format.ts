@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { keysOf } from '../../contract/known.ts'
 import type { Format } from '../../formats/readers.ts'
-import type { ExportFormat } from '../../formats/writers.ts'
+import type { ExportFormat } from '../../formats/record-formats.ts'
 import { FileError } from '../system/errors.ts'
 
 /** The file name that stands for standard input or output. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
+import { recordFormats } from '../../formats/record-formats.ts'
 import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/rows.ts'
-import { writers } from '../../formats/writers.ts'
 import { readRows } from './read-rows.ts'
 
 /** The fields of each row after its number. */
@@ -192,7 +192,7 @@ t.test('what the export writes is read back', async () => {
   )
   fc.assert(
     fc.property(plants, fc.integer({ min: 1, max: 50 }), (plants, length) => {
-      const { header, line } = writers.csv
+      const { header, line } = recordFormats.csv
       const { rows } = readRows('csv', header + plants.map(line).join(''), length)
       assert.deepEqual(
         rows.slice(1).map(({ values }) => Object.values(values)),

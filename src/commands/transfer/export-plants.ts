@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream/promises'
 import {
   type ExportFormat,
   formulaFreeLine,
-  type Writer,
-  writers,
-} from '../../../formats/writers.ts'
+  type RecordFormat,
+  recordFormats,
+} from '../../../formats/record-formats.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { assertReadable } from '../../../service/restriction.ts'
 import { fileError } from '../../system/errors.ts'
@@ -38,7 +38,7 @@ export interface ExportOptions {
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
   const { database, format = chooseFormat(file), cursor } = options
-  const writer = selectWriter(format, options)
+  const recordFormat = selectRecordFormat(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
   // The export continues even if the reader of standard error goes away.
@@ -66,7 +66,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)
-    const chunks = formatPlants(store.exportPlants(), writer, (plants) => {
+    const chunks = formatPlants(store.exportPlants(), recordFormat, (plants) => {
       count = plants
       progress?.update(plants)
     })
@@ -94,10 +94,10 @@ async function requireOwnFile(cursor: string, file: string): Promise<void> {
   throw new CommandError('--cursor requires a file other than the one for the plants')
 }
 
-function selectWriter(format: ExportFormat, { escapeFormulas }: ExportOptions): Writer {
-  const writer = writers[format]
-  if (!escapeFormulas) return writer
-  if (format === 'csv') return { ...writer, line: formulaFreeLine }
+function selectRecordFormat(format: ExportFormat, { escapeFormulas }: ExportOptions): RecordFormat {
+  const recordFormat = recordFormats[format]
+  if (!escapeFormulas) return recordFormat
+  if (format === 'csv') return { ...recordFormat, line: formulaFreeLine }
   throw new CommandError(`--escape-formulas requires CSV, not ${format}`)
 }
 
