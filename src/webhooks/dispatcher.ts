@@ -4,10 +4,10 @@ import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
 import type { Clock } from '../../time/clock.ts'
 import { retry } from '../../time/retry.ts'
+import type { ChangeMemory } from './change-memory.ts'
 import { eventOf, messageId, toEvent, toMessage } from './message.ts'
-import type { PageMemory } from './page-memory.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry-delays.ts'
-import type { Outcome, Sender } from './sender.ts'
+import type { DeliveryResult, Sender } from './sender.ts'
 import type { WebhookLog } from './webhook-log.ts'
 
 /** How many changes are read at a time. */
@@ -35,7 +35,7 @@ export interface DispatcherOptions {
   readonly webhook: Webhook
   readonly feed: Pick<SharedFeed, 'readNext'>
   /** Shared by all webhooks. */
-  readonly memory: PageMemory
+  readonly memory: ChangeMemory
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly clock: Pick<Clock, 'now' | 'wait'>
   readonly log: Pick<WebhookLog, 'onDelivered' | 'onFailed' | 'onPaused' | 'onError'>
@@ -47,7 +47,7 @@ export interface DispatcherOptions {
   readonly keepChanges: number
 }
 
-type Failure = Pick<Extract<Outcome, { result: 'failed' }>, 'reason' | 'retryAfterMs'>
+type Failure = Pick<Extract<DeliveryResult, { result: 'failed' }>, 'reason' | 'retryAfterMs'>
 
 /** The progress after a success. */
 const WORKING = { attempts: 0, failingSince: undefined, nextAttemptAt: undefined }
@@ -268,7 +268,7 @@ export class Dispatcher {
     return delivery
   }
 
-  /** Makes one attempt to deliver an event, and records the outcome. */
+  /** Makes one attempt to deliver an event, and records the result. */
   async #deliver(change: Change, pending: Pending, earlier?: Promise<void>): Promise<void> {
     const { clock, isLeader, sender } = this.#options
     await earlier
@@ -277,8 +277,8 @@ export class Dispatcher {
     const webhook = this.#webhook
     const id = messageId(webhook.name, change)
     const message = toMessage(id, toEvent(change), webhook, clock.now())
-    const outcome = await sender.send(webhook.url, message, this.#stop.signal)
-    switch (outcome.result) {
+    const delivery = await sender.send(webhook.url, message, this.#stop.signal)
+    switch (delivery.result) {
       case 'received':
         this.#acknowledge(pending)
         break
@@ -288,7 +288,7 @@ export class Dispatcher {
         break
       case 'failed':
         // An abandoned attempt is not a failure.
-        if (!this.isOver) this.#retryLater(outcome)
+        if (!this.isOver) this.#retryLater(delivery)
     }
   }
 

@@ -128,9 +128,9 @@ function assertApplicable(
 }
 
 function summary({ blank, ...counts }: Counts): string {
-  const lines = Object.entries(counts).map(([outcome, count]) => {
-    const isUnclear = outcome === 'replayed' && count > 0
-    return `${outcome} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
+  const lines = Object.entries(counts).map(([result, count]) => {
+    const isUnclear = result === 'replayed' && count > 0
+    return `${result} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
   })
   if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
   return lines.join('')

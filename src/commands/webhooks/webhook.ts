@@ -131,16 +131,17 @@ export async function testWebhook(
     const webhook = await find(store, name)
     const sender = new Sender({ allowPrivate })
     const message = toMessage(`msg_${randomUUID()}`, SAMPLE, webhook, Date.now())
-    const outcome = await sender.send(webhook.url, message, new AbortController().signal)
+    const delivery = await sender.send(webhook.url, message, new AbortController().signal)
     sender.close()
-    if (outcome.result === 'failed')
-      throw new CommandError(`the delivery failed: ${outcome.reason}`)
-    if (outcome.result === 'gone') {
+    if (delivery.result === 'failed') {
+      throw new CommandError(`the delivery failed: ${delivery.reason}`)
+    }
+    if (delivery.result === 'gone') {
       throw new CommandError(
         'the receiver wants no events (status 410): the service removes the webhook at the next one',
       )
     }
-    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${outcome.status}\n`)
+    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${delivery.status}\n`)
   })
 }
 
