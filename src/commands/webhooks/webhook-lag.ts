@@ -30,7 +30,7 @@ export async function describeLag(store: Store, webhook: Webhook): Promise<strin
   const next = changes.find((change) => events.includes(eventOf(change)))
   // While there is nothing to deliver, the stored cursor lags.
   const change = next ?? (changes.length === LAG_PAGE_SIZE ? changes.at(-1) : undefined)
-  return change === undefined ? 'none' : ms(Math.max(0, Date.now() - Date.parse(change.at)))
+  return change === undefined ? 'none' : ms(Math.max(0, systemClock.now() - Date.parse(change.at)))
 }
 
 /**
