@@ -136,7 +136,7 @@ export class Dispatcher {
       wait: (delayMs) => clock.wait(delayMs, signal),
     })
     // It rejects only with the reason of the signal.
-    await rounds.catch(() => {})
+    await Promise.allSettled([rounds])
     await Promise.all(this.#inFlight.values())
     sender.close()
   }

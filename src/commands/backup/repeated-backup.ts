@@ -55,11 +55,11 @@ export async function backUpRepeatedly(
     process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)
     await wait(delayMs, signal)
     while (!signal.aborted) {
-      const start = await retry(backUp, { delayMs: retryMs, delayAfter: reportFailure, signal })
+      const backedUp = retry(backUp, { delayMs: retryMs, delayAfter: reportFailure, signal })
+      // It rejects only with the reason of the signal.
+      const start = await backedUp.catch(monotonic)
       await wait(Math.max(0, start + intervalMs - monotonic()), signal)
     }
-  } catch (error) {
-    if (!signal.aborted) throw error
   } finally {
     backups.close()
   }

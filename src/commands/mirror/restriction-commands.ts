@@ -1,6 +1,5 @@
 import { Command } from 'commander'
 import { isConsistent, type Mirror, type Restriction } from '../../../service/restriction.ts'
-import { retry } from '../../../time/retry.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
@@ -90,18 +89,12 @@ async function changeRestriction(
   store: Store,
   decide: (restriction: Restriction | undefined) => Restriction | undefined,
 ): Promise<Restriction | undefined> {
-  const attempt = async () => {
+  for (;;) {
     const expected = await store.readRestriction()
     const next = decide(expected)
     if (next === expected || (await store.restrict({ expected, next })) === 'done') return expected
-    throw new Interference()
   }
-  const delayAfter = (error: unknown) => (error instanceof Interference ? 0 : undefined)
-  return retry(attempt, { delayMs: 0, delayAfter })
 }
-
-/** Another process has changed the restriction in between. */
-class Interference extends Error {}
 
 /** @throws CommandError */
 function refuseMirror(restriction: Restriction | undefined, problem: string): void {

@@ -102,7 +102,7 @@ async function openAvailable(options: StoreOptions): Promise<Store> {
   try {
     return await openStore(options)
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined
+    const { cause } = Object(error)
     const isTemporary = cause instanceof StoreUnavailable && !PERMANENT.test(cause.detail)
     throw isTemporary ? cause : error
   }
