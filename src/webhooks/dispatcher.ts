@@ -175,7 +175,7 @@ export class Dispatcher {
     const { signal } = this.#round
     // Delivered or skipped in an earlier round, after an older change that failed.
     const done = new Set([...this.#pending.keys()].filter((key) => this.#pending.get(key)?.isDone))
-    let position = this.#progress.cursor
+    let cursor = this.#progress.cursor
     while (!signal.aborted) {
       // Reading a large page repeatedly would waste processor time.
       if (this.#needsRoom && !memory.hasRoom) {
@@ -183,7 +183,7 @@ export class Dispatcher {
         continue
       }
       // From the first read on, the cursor shows if the next change is no longer retained.
-      const page = await this.#read(position, PAGE_SIZE, position === undefined ? 0 : READ_MS)
+      const page = await this.#read(cursor, PAGE_SIZE, cursor === undefined ? 0 : READ_MS)
       if (page === undefined) return
       const { changes, next } = page
       const release = memory.hold(changes)
@@ -201,7 +201,7 @@ export class Dispatcher {
       Promise.all(deliveries).then(release)
       const isStart = this.#progress.cursor === undefined && changes.length === 0
       if (isStart) this.#progress = { ...this.#progress, cursor: next }
-      position = next
+      cursor = next
       if (changes.length === PAGE_SIZE) continue
       // All webhooks pause until the same moment, so that they share the next read.
       const pause = deliveries.length > 0 ? DELIVERED_PAUSE_MS : PAUSE_MS
