@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../src/system/errors.ts'
 
 /** The share of a core that a limited thread or process can use, if the machine has enough cores. */
 export const CORE_SHARE = 0.1
@@ -38,7 +39,7 @@ export function whyUnlimited(): string | undefined {
     limitTo(1, { pid: process.pid, threads: [process.pid] })[Symbol.dispose]()
     return undefined
   } catch (error) {
-    return (error as Error).message
+    return messageOf(error)
   }
 }
 

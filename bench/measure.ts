@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { messageOf } from '../src/system/errors.ts'
 import { checkAnswers, isServed } from './answers.ts'
 import { type Generate, generateOnAll, type Measured } from './generators.ts'
 import { type Shares, watchProcessors } from './machine.ts'
@@ -229,7 +230,7 @@ class Started {
   }
 
   #explain(error: unknown): Error {
-    return new Error(`${this.name}, ${this.#kind}: ${(error as Error).message}`, { cause: error })
+    return new Error(`${this.name}, ${this.#kind}: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -10,11 +10,11 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { Command } from 'commander'
 import pg from 'pg'
+import { known } from '../contract/known.ts'
 import { PostgresServer } from '../tools/postgres/server.ts'
 import { findGenerator } from './generators.ts'
 import { watchThreads } from './processor-time.ts'
@@ -77,7 +77,7 @@ for (const rate of options.rates.map(Number)) {
   const alone = await load(rate)
   await runMirror('--once')
   const running = startMirror()
-  await once(createInterface(running.stdout as Readable), 'line')
+  await once(createInterface(known(running.stdout)), 'line')
   const [followed, lags] = await Promise.all([load(rate), watchLag(next), readMirror()])
   running.kill('SIGTERM')
   await once(running, 'exit')

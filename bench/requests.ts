@@ -1,3 +1,5 @@
+import { keysOf } from '../contract/known.ts'
+
 /**
  * How to choose the id of a request:
  * - `sequential`: consecutive ids, starting with the first free one;
@@ -42,7 +44,7 @@ const KINDS = {
 
 export type Kind = keyof typeof KINDS
 
-export const ALL_KINDS = Object.keys(KINDS) as Kind[]
+export const ALL_KINDS = keysOf(KINDS)
 export const DEFAULT_KINDS: readonly Kind[] = ALL_KINDS.slice(0, 6)
 
 export function requestsOf(kind: Kind): readonly Template[] {

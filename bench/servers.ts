@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { known } from '../contract/known.ts'
 import { peakMemory } from './machine.ts'
 import { FIRST_ID, makePlant } from './requests.ts'
 
@@ -57,7 +58,7 @@ export async function startServer(
     stdio: ['ignore', 'pipe', log],
   })
   closeSync(log)
-  for await (const line of createInterface(child.stdout as Readable)) {
+  for await (const line of createInterface(known(child.stdout))) {
     return new Server(JSON.parse(line).url, readToken(), child)
   }
   throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)

@@ -7,3 +7,8 @@ export function known<Value>(value: Value | null | undefined): Value {
   if (value === undefined || value === null) throw new Error('a value is missing')
   return value
 }
+
+/** The names of an object's properties. The object must have no others than its type lists. */
+export function keysOf<Name extends string>(object: Readonly<Record<Name, unknown>>): Name[] {
+  return Object.keys(object) as Name[]
+}

@@ -1,4 +1,5 @@
 import { SAFE_LENGTH, toInt64 } from '../contract/int64.ts'
+import { known } from '../contract/known.ts'
 import {
   type FileRecord,
   MalformedFile,
@@ -20,7 +21,7 @@ export class NdjsonReader implements RecordReader {
 
   *read(text: string): Generator<FileRecord, void> {
     const parts = text.split('\n')
-    const last = String(parts.pop())
+    const last = known(parts.pop())
     for (const part of parts) {
       this.#append(part)
       yield* this.#endLine()
@@ -105,10 +106,10 @@ class ArraySplitter {
     while (!this.hasEnded) {
       const special = this.#isInString ? IN_STRING : OUTSIDE
       special.lastIndex = at
-      const index = special.exec(text)?.index
-      if (index === undefined) break
+      const found = special.exec(text)
+      if (found === null) break
+      const { 0: character, index } = found
       at = index + 1
-      const character = text.charAt(index)
       if (character === '\\') {
         at += 1
       } else if (character === '"') {
@@ -150,7 +151,8 @@ function parseRecord(number: number, json: string): FileRecord {
   try {
     record = parseExact(json)
   } catch (error) {
-    const reason = (error as Error).message.replace(/ \(line \d+ column \d+\)$/, '')
+    const { message }: Error = Object(error)
+    const reason = message.replace(/ \(line \d+ column \d+\)$/, '')
     return { number, values: {}, problem: `${NOT_JSON}: ${reason}` }
   }
   if (!isObject(record)) return { number, values: {}, problem: 'record is not an object in braces' }

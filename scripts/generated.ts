@@ -30,7 +30,7 @@ type Limited = { readonly [Keyword in (typeof LIMITS)[number]]?: number }
 
 /** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
-  const document = loadContract() as unknown as Contract
+  const document: Contract = Object(loadContract())
   const types = (await generateTypes(document)) + generateDefaultedParameters(document)
   return new Map([
     [new URL('../contract/api.gen.ts', import.meta.url), NOTICE + types],
@@ -107,7 +107,7 @@ function operationsOf({ paths }: Contract): Operation[] {
 
 function parametersOf(document: Contract, { parameters = [] }: Operation): Parameter[] {
   return parameters.map((each) =>
-    each.$ref ? (resolveReference(document, each.$ref) as Parameter) : each,
+    each.$ref ? Object(resolveReference(document, each.$ref)) : each,
   )
 }
 
@@ -131,8 +131,8 @@ function generateErrorCodes(document: Contract): string {
 
 function collectErrors(node: unknown, errors: Map<string, number>): void {
   if (typeof node !== 'object' || node === null) return
-  for (const [name, member] of Object.entries(node as Record<string, unknown>)) {
-    const error = (member as { value?: { error?: unknown } } | null)?.value?.error
+  for (const [name, member] of Object.entries(node)) {
+    const { error } = Object(Object(member).value)
     if (typeof error === 'number') errors.set(name, error)
     collectErrors(member, errors)
   }

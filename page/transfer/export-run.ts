@@ -1,13 +1,13 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
 import { limits } from '../../contract/limits.gen.ts'
-import { formulaFreeLine, writers } from '../../formats/writers.ts'
+import { formulaFreeLine, recordFormats } from '../../formats/record-formats.ts'
 import type { Filter } from '../list/filter.ts'
 
 /** The files that plants can be exported to. They are written as the command line's export does. */
 export const exportFormats = {
-  csv: { ...writers.csv, type: 'text/csv', extension: 'csv' },
-  spreadsheet: { ...writers.csv, line: formulaFreeLine, type: 'text/csv', extension: 'csv' },
-  ndjson: { ...writers.ndjson, type: 'application/x-ndjson', extension: 'ndjson' },
+  csv: { ...recordFormats.csv, type: 'text/csv', extension: 'csv' },
+  spreadsheet: { ...recordFormats.csv, line: formulaFreeLine, type: 'text/csv', extension: 'csv' },
+  ndjson: { ...recordFormats.ndjson, type: 'application/x-ndjson', extension: 'ndjson' },
 } as const
 
 export type ExportFormat = keyof typeof exportFormats

@@ -1,6 +1,6 @@
 import { toJson } from '../../client/client.ts'
+import { csvRecord } from '../../formats/record-formats.ts'
 import { FIELDS, type FileRecord } from '../../formats/records.ts'
-import { csvRecord } from '../../formats/writers.ts'
 import { cut, ROW_LENGTH } from '../text/display-text.ts'
 import type { Mapping } from './file/columns.ts'
 import type { Refusal } from './import-run.ts'

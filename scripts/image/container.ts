@@ -87,7 +87,7 @@ export class Container {
   async stop(): Promise<number> {
     execFileSync('crun', this.#arguments('kill', this.#id, 'TERM'))
     const [code] = await this.#exit
-    return code as number
+    return Number(code)
   }
 
   #arguments(...args: readonly string[]): string[] {

@@ -1,22 +1,11 @@
 import { ContractError } from '../../contract/contract.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { ConfigError } from '../config/config.ts'
-import { StoreError } from '../stores/shared/store-error.ts'
-import { UserError } from '../system/errors.ts'
-import { ThreadFailure } from '../threads/thread-module.ts'
-import { Interrupted } from '../transfer/source.ts'
+import { Interrupted, UserError } from '../system/errors.ts'
 import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { program } from './program.ts'
 
 /** Errors the user can fix. They are printed as one line without a stack trace. */
-const USER_ERRORS = [
-  UserError,
-  ConfigError,
-  ContractError,
-  StoreError,
-  StoreUnavailable,
-  ThreadFailure,
-]
+const USER_ERRORS = [UserError, ContractError, StoreUnavailable]
 
 /**
  * Runs the command line. Prints errors on standard error instead of throwing them, and sets the process's exit code.
@@ -44,5 +33,5 @@ function isUserError(error: unknown): error is Error {
 
 /** Whether the address is unknown, in use, forbidden or not one of this machine. */
 function isListenError(error: unknown): boolean {
-  return ['getaddrinfo', 'listen'].includes((error as NodeJS.ErrnoException).syscall ?? '')
+  return ['getaddrinfo', 'listen'].includes(Object(error).syscall)
 }

@@ -5,7 +5,7 @@ import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
 import { backupCommand, restoreCommand } from './backup/backup-command.ts'
-import { databaseOption, settingOptions, settingsHelp, sourceArgument } from './console/options.ts'
+import { databaseOption, fromArgument, settingOptions, settingsHelp } from './console/options.ts'
 import { checkCommand } from './databases/check-command.ts'
 import { requireStandbysCommand } from './databases/require-standbys-command.ts'
 import { compareCommand } from './mirror/compare-command.ts'
@@ -96,6 +96,6 @@ function warnAboutPassword(command: Command): void {
   if (command.getOptionValueSource('database') === 'cli') {
     warn(command.opts().database, '--database', `set ${databaseOption.envVar} or use ~/.pgpass`)
   }
-  const [from = ''] = command.registeredArguments.includes(sourceArgument) ? command.args : []
+  const [from = ''] = command.registeredArguments.includes(fromArgument) ? command.args : []
   warn(from, '<from>', 'use ~/.pgpass')
 }

@@ -1,4 +1,5 @@
-import { getSystemErrorMessage, inspect } from 'node:util'
+import { inspect } from 'node:util'
+import { UserError } from '../system/errors.ts'
 import { replaceInvalid } from './setting-values.ts'
 import {
   type SettingName,
@@ -26,19 +27,8 @@ export interface Config extends RequiredSettings, OptionalSettings {
   readonly token?: string
 }
 
-/** Invalid configuration or arguments. The message is shown to the user without a stack trace. */
-export class ConfigError extends Error {}
-
-/**
- * Turns an error of the file system into a ConfigError. Returns any other error unchanged.
- *
- * @param failure such as `cannot read plants.csv`
- */
-export function fileError(failure: string, error: unknown): unknown {
-  const { errno } = error as NodeJS.ErrnoException
-  if (errno === undefined) return error
-  return new ConfigError(`${failure}: ${getSystemErrorMessage(errno)}`, { cause: error })
-}
+/** A setting or its combination with others is invalid. */
+export class ConfigError extends UserError {}
 
 export const TOKEN_VARIABLE = `${VARIABLE_PREFIX}TOKEN`
 export const TOKEN_LENGTH_MIN = 16

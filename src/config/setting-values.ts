@@ -50,7 +50,7 @@ export function nonEmptyString(value: unknown): string {
 
 /** The name of a file, or plants, which `prepareSeed` validates. */
 export function seed(value: unknown): string | readonly NewPlant[] {
-  return Array.isArray(value) ? (value as readonly NewPlant[]) : nonEmptyString(value)
+  return Array.isArray(value) ? value : nonEmptyString(value)
 }
 
 /** An integer from `min` to `max`, in decimal notation. */
@@ -85,8 +85,11 @@ export function duration(max: string, min = '1ms') {
 }
 
 function parseDuration(value: unknown): number {
-  const valid = typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
-  return valid ? ms(value as StringValue) : Number.NaN
+  return isDuration(value) ? ms(value) : Number.NaN
+}
+
+function isDuration(value: unknown): value is StringValue {
+  return typeof value === 'string' && /^\d{1,15}(\.\d{1,15})?(ms|s|m|h|d)$/.test(value)
 }
 
 export function oneOf<Value extends string>(values: readonly Value[]) {
@@ -135,7 +138,7 @@ export function endpoint(value: unknown): ListenAddress {
 export function rate(value: unknown): Limit {
   if (value === 'off' || isRate(value)) return value
   const [, requests, unit] = /^(\d{1,9})\/([smh])$/.exec(asText(value)) ?? []
-  const rate = { requests: Number(requests), window: ms(`1${unit}` as StringValue) }
+  const rate = { requests: Number(requests), window: parseDuration(`1${unit}`) }
   if (isRate(rate)) return rate
   throw new InvalidValue('a rate such as 100/s, 1000/m or 5000/h, or off')
 }

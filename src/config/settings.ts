@@ -1,3 +1,4 @@
+import { keysOf } from '../../contract/known.ts'
 import {
   duration,
   endpoint,
@@ -242,7 +243,7 @@ export const settings = {
 
 export type SettingName = keyof typeof settings
 
-export const settingNames = Object.keys(settings) as SettingName[]
+export const settingNames = keysOf(settings)
 
 export const VARIABLE_PREFIX = 'PLANT_STORE_'
 

@@ -46,7 +46,7 @@ export interface HttpServerOptions
  * Everything is ready when it resolves, except that the application does not listen yet. Closing it does not close the
  * store.
  *
- * @throws ConfigError, ContractError
+ * @throws ConfigError, FileError, ContractError
  */
 export async function prepareHttpServer({
   thread,

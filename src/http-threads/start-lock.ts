@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '../../time/clock.ts'
+import { retry } from '../../time/retry.ts'
 import { codeOf } from '../system/errors.ts'
 
 /** Starting takes a second or two. Anyone on this machine can hold the lock, so it must not prevent a start. */
@@ -19,17 +20,19 @@ export async function acquireStartLock(port: number, waitMax = WAIT_MAX_MS): Pro
   // In Linux's abstract namespace, so that the system removes it when the process ends (unix(7)).
   const address = `\0plant-store is starting on port ${port}`
   const signal = AbortSignal.timeout(waitMax)
-  while (process.platform === 'linux' && !signal.aborted) {
-    try {
-      return await listenOn(address)
-    } catch (error) {
-      // For example, the service may not be permitted to create such sockets.
-      if (codeOf(error) !== 'EADDRINUSE') break
-    }
-    await waitForRelease(address, signal)
-    await setTimeout(PAUSE_MS)
-  }
-  return () => {}
+  const withoutLock = () => {}
+  if (process.platform !== 'linux') return withoutLock
+  const acquired = retry(() => listenOn(address), {
+    delayMs: PAUSE_MS,
+    // For example, the service may not be permitted to create such sockets.
+    delayAfter: (error) => (codeOf(error) === 'EADDRINUSE' ? 0 : undefined),
+    signal,
+    wait: async (delayMs) => {
+      await waitForRelease(address, signal)
+      await systemClock.wait(delayMs, signal)
+    },
+  })
+  return acquired.catch(() => withoutLock)
 }
 
 async function listenOn(address: string): Promise<() => void> {

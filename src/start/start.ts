@@ -53,7 +53,7 @@ export interface RunningService {
  * If a thread of the service ends unexpectedly, throws a ThreadFailure as an uncaught exception.
  *
  * @param seeding interrupts the import of a seed; see Seeder
- * @throws ConfigError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
+ * @throws ConfigError, FileError, ContractError, StoreError, StoreUnavailable, or the system's error if the address is unavailable
  */
 export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireConsistency(config)

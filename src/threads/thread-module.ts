@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { type ResourceLimits, type Transferable, Worker, workerData } from 'node:worker_threads'
-import { messageOf } from '../system/errors.ts'
+import { messageOf, UserError } from '../system/errors.ts'
 
 export interface ThreadOptions {
   /** Shown by `top -H`, which truncates it to 15 characters. */
@@ -41,7 +41,7 @@ export class ThreadModule<Data> {
 }
 
 /** A thread that the service cannot do without has not started, or has ended unexpectedly. */
-export class ThreadFailure extends Error {}
+export class ThreadFailure extends UserError {}
 
 /**
  * Ends the process with a ThreadFailure, as an uncaught exception, if a thread ends early.

@@ -1,6 +1,6 @@
 import { parseInt64 } from '../../contract/int64.ts'
 import { FIELDS, type Field, type FileRecord } from '../../formats/records.ts'
-import { ConfigError } from '../config/config.ts'
+import { FileError } from '../system/errors.ts'
 import { type ParsedRecord, type ParseResult, type ReadOptions, recordValidator } from './record.ts'
 import { describeUnknown, isField, NAMES_MAX, quote } from './unknown-fields.ts'
 
@@ -9,7 +9,7 @@ const REQUIRED: readonly Field[] = ['id', 'name']
 const EXAMPLE = FIELDS.join()
 
 /** The header has columns other than those of a plant, whose data would be lost. */
-export class UnknownColumns extends ConfigError {}
+export class UnknownColumns extends FileError {}
 
 const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
 
@@ -26,7 +26,7 @@ export class CsvRecords {
     this.#options = options
   }
 
-  /** @throws ConfigError if the header is invalid */
+  /** @throws FileError if the header is invalid */
   *read(records: Iterable<FileRecord>): Generator<ParsedRecord, void> {
     for (const record of records) {
       const { number, isBlank } = record
@@ -35,17 +35,17 @@ export class CsvRecords {
         const result = isCutOff ? CUT_OFF : isBlank ? undefined : this.#parse(record, this.#columns)
         yield { number, result }
       } else if (isCutOff) {
-        throw new ConfigError(`line ${number}: ${CUT_OFF}`)
+        throw new FileError(`line ${number}: ${CUT_OFF}`)
       } else if (!isBlank) {
         this.#columns = readHeader(record, this.#options)
       }
     }
   }
 
-  /** @throws ConfigError if the file has no header */
+  /** @throws FileError if the file has no header */
   end(): void {
     if (this.#columns !== undefined) return
-    throw new ConfigError(`the file is empty: expected a header such as ${EXAMPLE}`)
+    throw new FileError(`the file is empty: expected a header such as ${EXAMPLE}`)
   }
 
   #parse({ values, problem }: FileRecord, columns: Columns): ParseResult {
@@ -58,22 +58,22 @@ export class CsvRecords {
   }
 }
 
-/** @throws ConfigError if a column is missing, repeated or, unless such columns are ignored, unknown */
+/** @throws FileError if a column is missing, repeated or, unless such columns are ignored, unknown */
 function readHeader(
   { number, values, problem }: FileRecord,
   { ignoreColumns }: ReadOptions,
 ): Columns {
-  if (problem !== undefined) throw new ConfigError(`line ${number}: ${problem}`)
-  const names = Object.values(values).map((name) => (name ?? '') as string)
+  if (problem !== undefined) throw new FileError(`line ${number}: ${problem}`)
+  const names = Object.values(values).map((name) => String(name ?? ''))
   const unknown = describeColumns(names.filter((name) => !isField(name)))
   for (const name of FIELDS) {
     const count = names.filter((each) => each === name).length
     if (count > 1) {
-      throw new ConfigError(`line ${number}: the header names the column ${name} twice`)
+      throw new FileError(`line ${number}: the header names the column ${name} twice`)
     }
     if (count === 0 && REQUIRED.includes(name)) {
       const others = unknown && `; it has ${unknown}`
-      throw new ConfigError(
+      throw new FileError(
         `line ${number}: the header must include the columns id and name, separated by a comma, semicolon or tab, as in ${EXAMPLE}${others}`,
       )
     }

@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 export interface TextPart {
   readonly text: string
   /** Where the part ends in the file, in bytes from its start. A character can follow that is not complete. */
-  readonly position: number
+  readonly endByte: number
 }
 
 /**
@@ -21,7 +21,7 @@ export interface TextPart {
  * invalid bytes, so that only its record is refused.
  */
 export async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator<TextPart, void> {
-  let position = 0
+  let endByte = 0
   let rest: Buffer = Buffer.alloc(0)
   let isStart = true
   const decode = (bytes: Buffer): string => {
@@ -31,20 +31,20 @@ export async function* decodeUtf8(chunks: AsyncIterable<Buffer>): AsyncGenerator
     return hasMark ? text.slice(BYTE_ORDER_MARK.length) : text
   }
   for await (const chunk of chunks) {
-    position += chunk.length
+    endByte += chunk.length
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     const end = endOfCharacters(bytes)
     rest = bytes.subarray(end)
-    yield { text: decode(bytes.subarray(0, end)), position }
+    yield { text: decode(bytes.subarray(0, end)), endByte }
   }
-  yield { text: decode(rest), position }
+  yield { text: decode(rest), endByte }
 }
 
 /** The end of the last character that is complete. */
 function endOfCharacters(bytes: Buffer): number {
   const { length } = bytes
   for (let start = length - 1; start >= 0 && start >= length - 3; start--) {
-    const byte = bytes[start] as number
+    const byte = bytes.readUInt8(start)
     if (byte < 0x80) break
     // The first byte of a character, which says how many bytes the character has (RFC 3629).
     if (byte >= 0xc0) {

@@ -1,4 +1,4 @@
-import type { Writer } from '../../formats/writers.ts'
+import type { RecordFormat } from '../../formats/record-formats.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { StoredPlant } from '../../service/plant-store.ts'
  */
 export async function* formatPlants(
   batches: AsyncIterable<readonly StoredPlant[]>,
-  { header, line }: Writer,
+  { header, line }: RecordFormat,
   onProgress: (plants: number) => void,
 ): AsyncGenerator<string, void> {
   let count = 0

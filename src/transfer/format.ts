@@ -1,7 +1,8 @@
 import { extname } from 'node:path'
+import { keysOf } from '../../contract/known.ts'
 import type { Format } from '../../formats/readers.ts'
-import type { ExportFormat } from '../../formats/writers.ts'
-import { ConfigError } from '../config/config.ts'
+import type { ExportFormat } from '../../formats/record-formats.ts'
+import { FileError } from '../system/errors.ts'
 
 /** The file name that stands for standard input or output. */
 export const STDIO = '-'
@@ -13,7 +14,7 @@ const EXTENSIONS: { readonly [Each in Format]: readonly string[] } = {
 }
 
 /** The formats that can be imported. */
-export const formats = Object.keys(EXTENSIONS) as Format[]
+export const formats = keysOf(EXTENSIONS)
 
 export const exportFormats: readonly ExportFormat[] = ['ndjson', 'csv']
 
@@ -27,7 +28,7 @@ export function formatHint(formats: readonly Format[]): string {
  *
  * @param allowed the formats to choose from
  * @param hint appended to the error message
- * @throws ConfigError if the extension is unknown
+ * @throws FileError if the extension is unknown
  */
 export function detectFormat<Allowed extends Format>(
   file: string,
@@ -38,7 +39,7 @@ export function detectFormat<Allowed extends Format>(
   const format = allowed.find((each) => EXTENSIONS[each].includes(extension))
   if (format !== undefined) return format
   const known = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
-  throw new ConfigError(
+  throw new FileError(
     `cannot tell the format of ${file}: expected a name ending in one of ${known}${hint}`,
   )
 }

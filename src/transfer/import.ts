@@ -1,3 +1,4 @@
+import { known } from '../../contract/known.ts'
 import {
   conflictMessage,
   type ImportResult,
@@ -13,7 +14,7 @@ export type OnError = (typeof onErrors)[number]
 /** The part of the store that an import needs. */
 export type ImportStore = Pick<PlantStore, 'importPlants'>
 
-/** Number of records per outcome. `blank` counts records without any value. */
+/** Number of records per result. `blank` counts records without any value. */
 export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused' | 'blank', number>
 
 export function newCounts(): Counts {
@@ -26,9 +27,9 @@ export interface RecordImportOptions {
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
-  /** Describes the position of a record, given its number, such as `line 3`. */
+  /** Says where a record is, given its number, such as `line 3`. */
   readonly locate: (number: number) => string
-  /** Called for each refused record, in file order, with its position. */
+  /** Called for each refused record, in file order, with where it is. */
   readonly onRefused: (where: string, reason: string, isConflict: boolean) => void
   /** Called for each other record that has the id of an earlier one, as far as that is remembered. */
   readonly onRepeated?: (where: string, message: string) => void
@@ -74,12 +75,12 @@ export async function importRecords(
       failure = { error }
     }
   }
-  for await (const { records, position } of readable()) {
+  for await (const { records, endByte } of readable()) {
     pending = pending.concat(records)
-    if (pending.length < TRANSACTION_RECORDS && position - storedBytes < TRANSACTION_BYTES) continue
+    if (pending.length < TRANSACTION_RECORDS && endByte - storedBytes < TRANSACTION_BYTES) continue
     if (!(await storeRecords(pending, firstRecords, options))) return false
-    options.onProgress(position)
-    storedBytes = position
+    options.onProgress(endByte)
+    storedBytes = endByte
     pending = []
   }
   const isComplete = await storeRecords(pending, firstRecords, options)
@@ -99,7 +100,7 @@ async function storeRecords(
   const stopAt = onError === 'stop' ? records.findIndex(isInvalid) : -1
   const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
   const plants = selected.flatMap(({ result }) => (typeof result === 'object' ? result : []))
-  const outcomes = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
+  const results = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
   let next = 0
   for (const { number, result, ignored } of selected) {
     if (result === undefined) {
@@ -112,19 +113,19 @@ async function storeRecords(
       continue
     }
     const { id } = result
-    const outcome = outcomes[next++] as ImportResult
+    const imported = known(results[next++])
     const first = firstRecords.get(id)
     if (first === undefined && firstRecords.size < REMEMBERED_IDS) firstRecords.set(id, number)
     const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
-    if (outcome === 'conflict') {
+    if (imported === 'conflict') {
       counts.refused += 1
       const reason = repetition && `${repetition} with different content`
       onRefused(locate(number), reason || conflictMessage(id), true)
       // The store imports nothing after a conflict.
       return false
     }
-    counts[outcome] += 1
-    if (repetition) onRepeated?.(locate(number), `${repetition} (${outcome})`)
+    counts[imported] += 1
+    if (repetition) onRepeated?.(locate(number), `${repetition} (${imported})`)
     if (ignored !== undefined) onIgnored?.(ignored)
   }
   return stopAt === -1

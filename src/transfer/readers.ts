@@ -1,7 +1,7 @@
 import { INEXACT } from '../../contract/int64.ts'
 import { type Format, readers } from '../../formats/readers.ts'
 import { type FileRecord, MalformedFile } from '../../formats/records.ts'
-import { ConfigError } from '../config/config.ts'
+import { FileError } from '../system/errors.ts'
 import { CsvRecords } from './csv-records.ts'
 import { decodeUtf8 } from './decode.ts'
 import { type ParsedRecord, type ReadOptions, type RecordBatch, recordValidator } from './record.ts'
@@ -16,7 +16,7 @@ interface Records {
 /**
  * Reads the records of a file as its bytes arrive. The last record needs no newline.
  *
- * @throws ConfigError if the file's header or its structure is invalid, after the records before the fault; and the
+ * @throws FileError if the file's header or its structure is invalid, after the records before the fault; and the
  *   errors of `chunks`
  */
 export async function* readRecords(
@@ -38,17 +38,17 @@ export async function* readRecords(
     } catch (error) {
       if (!(error instanceof MalformedFile)) throw error
       const { number, message } = error
-      yield { records: [...batch, { number, result: message }], position: end }
-      throw new ConfigError(
+      yield { records: [...batch, { number, result: message }], endByte: end }
+      throw new FileError(
         `reading ended at ${counted} ${number}: correct it and import the file again`,
       )
     }
-    yield { records: batch, position: end }
+    yield { records: batch, endByte: end }
   }
-  for await (const { text, position } of decodeUtf8(chunks)) {
+  for await (const { text, endByte } of decodeUtf8(chunks)) {
     first ??= text.trimStart()[0]
     if (first !== undefined) assertFormat(format, first)
-    end = position
+    end = endByte
     yield* toBatches(() => reader.read(text))
   }
   assertFormat(format, first)
@@ -56,15 +56,15 @@ export async function* readRecords(
   records.end()
 }
 
-/** @throws ConfigError if a file is obviously in the other JSON format, given its first character */
+/** @throws FileError if a file is obviously in the other JSON format, given its first character */
 function assertFormat(format: Format, first: string | undefined): void {
   if (format === 'json' && first !== '[') {
-    throw new ConfigError(
+    throw new FileError(
       'the file must contain a JSON array; use --format ndjson if it has one object per line',
     )
   }
   if (format === 'ndjson' && first === '[') {
-    throw new ConfigError(
+    throw new FileError(
       'the file must have one JSON object per line; use --format json if it is a JSON array',
     )
   }

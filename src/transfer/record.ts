@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { loadContract } from '../../contract/contract.ts'
+import { known } from '../../contract/known.ts'
 import { compileComponent } from '../../contract/validators.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 
@@ -20,7 +21,7 @@ export interface ParsedRecord {
 export interface RecordBatch {
   readonly records: readonly ParsedRecord[]
   /** How many bytes of the file have been read. The last record that they contain can follow in the next batch. */
-  readonly position: number
+  readonly endByte: number
 }
 
 /** How to read a file. */
@@ -39,13 +40,13 @@ export interface ReadOptions {
 export function recordValidator(): (value: unknown) => ParseResult {
   const isNewPlant = compileComponent(loadContract(), 'NewPlant')
   return (value) => {
-    if (!isNewPlant(value)) return describeError(isNewPlant.errors as [ErrorObject])
-    const { id, name, tag } = value as NewPlant
+    if (!isNewPlant(value)) return describeError(known(isNewPlant.errors?.[0]))
+    const { id, name, tag }: NewPlant = Object(value)
     return tag === undefined ? { id, name } : { id, name, tag }
   }
 }
 
 /** The same message as in the API, without its `body/` prefix. */
-function describeError([{ instancePath, message }]: [ErrorObject]): string {
+function describeError({ instancePath, message }: ErrorObject): string {
   return `${instancePath.slice(1)} ${message}`.trim()
 }

@@ -1,19 +1,19 @@
 import { access } from 'node:fs/promises'
 import { readers } from '../../formats/readers.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
-import { ConfigError, fileError } from '../config/config.ts'
+import { FileError, fileError, Interrupted } from '../system/errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
+import { openInput } from './input.ts'
 import { readRecords } from './readers.ts'
 import { type RecordBatch, recordValidator } from './record.ts'
-import { Interrupted, openSource } from './source.ts'
 import { escapeControlCharacters } from './unknown-fields.ts'
 
 /**
  * Stores the seed. Plants that are already stored do not change.
  *
  * @param signal interrupts it if the seed is a file; its reason must be Interrupted
- * @throws ConfigError for the first record that is invalid, has data that is not stored or conflicts with a stored
+ * @throws FileError for the first record that is invalid, has data that is not stored or conflicts with a stored
  *   plant, and Interrupted; the records before that are stored
  */
 export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
@@ -22,7 +22,7 @@ export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
  * Validates a seed as far as possible without a store, so that a mistake is found before a database is created.
  *
  * @param seed the name of a file, or plants
- * @throws ConfigError if the file cannot be read or its format is unknown
+ * @throws FileError if the file cannot be read or its format is unknown
  */
 export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seeder> {
   if (typeof seed !== 'string') return preparePlants(seed)
@@ -32,7 +32,7 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   })
   return async (store, signal) => {
     const { counted } = readers[format]
-    const { chunks, isFile } = await openSource(seed, signal)
+    const { chunks, isFile } = await openInput(seed, signal)
     const counts = newCounts()
     try {
       const batches = readRecords(format, chunks, { refuseMembers: true, canBeCutOff: !isFile })
@@ -45,8 +45,8 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
           `interrupted while seeding from ${seed}: ${created + replayed} plants are stored (created ${created}, replayed ${replayed}); start again with the same seed to continue`,
         )
       }
-      if (!(error instanceof ConfigError)) throw error
-      throw new ConfigError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
+      if (!(error instanceof FileError)) throw error
+      throw new FileError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
     }
   }
 }
@@ -58,12 +58,12 @@ function preparePlants(plants: readonly NewPlant[]): Seeder {
   // The validator modifies its argument, so it gets copies.
   const records = plants.map((plant, number) => ({ number, result: validate({ ...plant }) }))
   async function* batches() {
-    yield { records, position: 0 }
+    yield { records, endByte: 0 }
   }
   return (store) => importSeed(batches(), store, (index) => `seed[${index}]`)
 }
 
-/** @param locate describes the position of a record, given its number */
+/** @param locate says where a record is, given its number */
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
   store: ImportStore,
@@ -77,7 +77,7 @@ async function importSeed(
     counts,
     locate,
     onRefused: (where, reason) => {
-      throw new ConfigError(`${where}: ${escapeControlCharacters(reason)}`)
+      throw new FileError(`${where}: ${escapeControlCharacters(reason)}`)
     },
     onProgress: () => {},
   })

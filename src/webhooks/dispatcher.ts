@@ -3,10 +3,11 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
 import type { Clock } from '../../time/clock.ts'
+import { retry } from '../../time/retry.ts'
+import type { ChangeMemory } from './change-memory.ts'
 import { eventOf, messageId, toEvent, toMessage } from './message.ts'
-import type { PageMemory } from './page-memory.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry-delays.ts'
-import type { Outcome, Sender } from './sender.ts'
+import type { DeliveryResult, Sender } from './sender.ts'
 import type { WebhookLog } from './webhook-log.ts'
 
 /** How many changes are read at a time. */
@@ -34,7 +35,7 @@ export interface DispatcherOptions {
   readonly webhook: Webhook
   readonly feed: Pick<SharedFeed, 'readNext'>
   /** Shared by all webhooks. */
-  readonly memory: PageMemory
+  readonly memory: ChangeMemory
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly clock: Pick<Clock, 'now' | 'wait'>
   readonly log: Pick<WebhookLog, 'onDelivered' | 'onFailed' | 'onPaused' | 'onError'>
@@ -46,7 +47,7 @@ export interface DispatcherOptions {
   readonly keepChanges: number
 }
 
-type Failure = Pick<Extract<Outcome, { result: 'failed' }>, 'reason' | 'retryAfterMs'>
+type Failure = Pick<Extract<DeliveryResult, { result: 'failed' }>, 'reason' | 'retryAfterMs'>
 
 /** The progress after a success. */
 const WORKING = { attempts: 0, failingSince: undefined, nextAttemptAt: undefined }
@@ -128,19 +129,33 @@ export class Dispatcher {
 
   async #run(): Promise<void> {
     const { clock, sender } = this.#options
-    while (!this.isOver) {
+    const { signal } = this.#stop
+    const rounds = retry(() => this.#deliverRounds(), {
+      delayMs: UNAVAILABLE_MS,
+      signal,
+      wait: (delayMs) => clock.wait(delayMs, signal),
+    })
+    // It rejects only with the reason of the signal.
+    await Promise.allSettled([rounds])
+    await Promise.all(this.#inFlight.values())
+    sender.close()
+  }
+
+  /** @throws StoreUnavailable, while deliveries are in flight */
+  async #deliverRounds(): Promise<void> {
+    for (;;) {
+      await Promise.all(this.#inFlight.values())
+      if (this.isOver) return
       this.#round = new AbortController()
       this.#hasFailed = false
       try {
         await this.#waitForRetry()
         await this.#deliverRound()
       } catch (error) {
-        if (error instanceof StoreUnavailable) await clock.wait(UNAVAILABLE_MS, this.#stop.signal)
-        else this.#onBug(error)
+        if (error instanceof StoreUnavailable) throw error
+        this.#onBug(error)
       }
-      await Promise.all(this.#inFlight.values())
     }
-    sender.close()
   }
 
   /** Waits for the next attempt, which an earlier process may have planned. */
@@ -160,7 +175,7 @@ export class Dispatcher {
     const { signal } = this.#round
     // Delivered or skipped in an earlier round, after an older change that failed.
     const done = new Set([...this.#pending.keys()].filter((key) => this.#pending.get(key)?.isDone))
-    let position = this.#progress.cursor
+    let cursor = this.#progress.cursor
     while (!signal.aborted) {
       // Reading a large page repeatedly would waste processor time.
       if (this.#needsRoom && !memory.hasRoom) {
@@ -168,7 +183,7 @@ export class Dispatcher {
         continue
       }
       // From the first read on, the cursor shows if the next change is no longer retained.
-      const page = await this.#read(position, PAGE_SIZE, position === undefined ? 0 : READ_MS)
+      const page = await this.#read(cursor, PAGE_SIZE, cursor === undefined ? 0 : READ_MS)
       if (page === undefined) return
       const { changes, next } = page
       const release = memory.hold(changes)
@@ -186,7 +201,7 @@ export class Dispatcher {
       Promise.all(deliveries).then(release)
       const isStart = this.#progress.cursor === undefined && changes.length === 0
       if (isStart) this.#progress = { ...this.#progress, cursor: next }
-      position = next
+      cursor = next
       if (changes.length === PAGE_SIZE) continue
       // All webhooks pause until the same moment, so that they share the next read.
       const pause = deliveries.length > 0 ? DELIVERED_PAUSE_MS : PAUSE_MS
@@ -253,7 +268,7 @@ export class Dispatcher {
     return delivery
   }
 
-  /** Makes one attempt to deliver an event, and records the outcome. */
+  /** Makes one attempt to deliver an event, and records the result. */
   async #deliver(change: Change, pending: Pending, earlier?: Promise<void>): Promise<void> {
     const { clock, isLeader, sender } = this.#options
     await earlier
@@ -262,8 +277,8 @@ export class Dispatcher {
     const webhook = this.#webhook
     const id = messageId(webhook.name, change)
     const message = toMessage(id, toEvent(change), webhook, clock.now())
-    const outcome = await sender.send(webhook.url, message, this.#stop.signal)
-    switch (outcome.result) {
+    const delivery = await sender.send(webhook.url, message, this.#stop.signal)
+    switch (delivery.result) {
       case 'received':
         this.#acknowledge(pending)
         break
@@ -273,7 +288,7 @@ export class Dispatcher {
         break
       case 'failed':
         // An abandoned attempt is not a failure.
-        if (!this.isOver) this.#retryLater(outcome)
+        if (!this.isOver) this.#retryLater(delivery)
     }
   }
 

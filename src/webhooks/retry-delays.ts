@@ -1,5 +1,6 @@
 /** When to repeat a failed delivery, and when to give up. */
 import type { WebhookProgress } from '../../service/webhook-store.ts'
+import { backoffMs } from '../../time/retry.ts'
 
 const DELAY_MIN_MS = 1000
 export const DELAY_MAX_MS = 3_600_000
@@ -19,9 +20,8 @@ const ATTEMPTS_MIN = 20
  * @param random from 0 to 1
  */
 export function retryDelay(attempts: number, retryAfterMs: number, random: number): number {
-  // The exponent is limited, because 2 to the power of 1024 is `Infinity`.
-  const delay = DELAY_MIN_MS * 2 ** Math.min(attempts - 1, 30)
-  const jittered = Math.min(delay, DELAY_MAX_MS) * (0.75 + random / 2)
+  const delay = backoffMs(attempts, { delayMs: DELAY_MIN_MS, delayMsMax: DELAY_MAX_MS })
+  const jittered = delay * (0.75 + random / 2)
   return Math.min(Math.max(jittered, retryAfterMs), DELAY_MAX_MS)
 }
 

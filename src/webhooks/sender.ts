@@ -32,7 +32,7 @@ export interface SenderOptions {
  * - `gone`: the receiver responded with 410, which removes the webhook;
  * - `failed`: the receiver may or may not have the event.
  */
-export type Outcome =
+export type DeliveryResult =
   | { readonly result: 'received' | 'gone'; readonly status: number }
   | {
       readonly result: 'failed'
@@ -65,7 +65,7 @@ export class Sender {
   }
 
   /** Makes one attempt, on a connection of its own or an idle one. Never rejects. An abort is a failure too. */
-  async send(url: string, message: Message, signal: AbortSignal): Promise<Outcome> {
+  async send(url: string, message: Message, signal: AbortSignal): Promise<DeliveryResult> {
     const attempt = new AbortController()
     const cancel = () => attempt.abort(new Error('the delivery was canceled'))
     const seconds = this.#timeoutMs / 1000
@@ -75,10 +75,10 @@ export class Sender {
     )
     signal.addEventListener('abort', cancel)
     if (signal.aborted) cancel()
-    const outcome = await this.#exchange(url, message, attempt.signal).catch(toFailure)
+    const result = await this.#exchange(url, message, attempt.signal).catch(toFailure)
     clearTimeout(timer)
     signal.removeEventListener('abort', cancel)
-    return outcome
+    return result
   }
 
   /** Closes idle connections. */
@@ -87,12 +87,12 @@ export class Sender {
     this.#https.destroy()
   }
 
-  async #exchange(url: string, message: Message, signal: AbortSignal): Promise<Outcome> {
+  async #exchange(url: string, message: Message, signal: AbortSignal): Promise<DeliveryResult> {
     const endpoint = parseEndpoint(url, this.#allowPrivate)
     const response = await this.#post(endpoint, message, signal)
-    const outcome = judge(response)
+    const result = judge(response)
     await drain(response)
-    return outcome
+    return result
   }
 
   /**
@@ -123,7 +123,7 @@ export class Sender {
   }
 }
 
-function judge({ statusCode = 0, headers }: IncomingMessage): Outcome {
+function judge({ statusCode = 0, headers }: IncomingMessage): DeliveryResult {
   if (statusCode >= 200 && statusCode < 300) return { result: 'received', status: statusCode }
   if (statusCode === 410) return { result: 'gone', status: statusCode }
   const isRedirect = statusCode >= 300 && statusCode < 400
@@ -150,7 +150,7 @@ async function drain(response: IncomingMessage): Promise<void> {
 }
 
 /** The reason is one line. Receivers can influence it, for example with the names in their certificates. */
-function toFailure(error: NodeJS.ErrnoException): Outcome {
+function toFailure(error: NodeJS.ErrnoException): DeliveryResult {
   const { code = '', message } = error
   // The AggregateError of several addresses has an empty message.
   const text = message.includes(code) ? message : [code, message].filter(Boolean).join(': ')

@@ -12,8 +12,8 @@ import {
   type WebhookStore,
 } from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from '../../time/clock.ts'
+import { ChangeMemory } from './change-memory.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { PageMemory } from './page-memory.ts'
 import type { SenderOptions } from './sender.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
 
@@ -78,7 +78,7 @@ export class WebhookDeliveries {
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()
   readonly #feed: SharedFeed
-  readonly #memory = new PageMemory()
+  readonly #memory = new ChangeMemory()
   /** By the name of the webhook. */
   readonly #deliveries = new Map<string, Delivery>()
   readonly #stop = new AbortController()

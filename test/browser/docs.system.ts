@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { DocsPage, type Shown } from '../../tools/browser/docs-page.ts'
-import type { Reader } from '../../tools/browser/visit.ts'
+import type { Viewer } from '../../tools/browser/visit.ts'
 import { contract, operations } from '../helpers/contract-check.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
@@ -36,8 +36,8 @@ function testDocs(program: string): void {
   })
 
   /** Opens the docs with an empty profile, and fails the test on any problem that a reader would not see. */
-  async function visit(t: Test, url: string, reader: Reader, read: (docs: DocsPage) => unknown) {
-    const docs = await DocsPage.open(browser, `${url}/documentation`, reader)
+  async function visit(t: Test, url: string, viewer: Viewer, read: (docs: DocsPage) => unknown) {
+    const docs = await DocsPage.open(browser, `${url}/documentation`, viewer)
     t.teardown(() => docs.close())
     await read(docs)
     t.same(docs.complaints, [])

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Download, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { writers } from '../../formats/writers.ts'
+import { recordFormats } from '../../formats/record-formats.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
@@ -132,7 +132,7 @@ function testTransfer(program: string): void {
     Array.from({ length: count }, (_, index) => ({ id: BigInt(index + 1), name: `Acer ${index}` }))
 
   const csvOf = (plants: readonly StoredPlant[]) =>
-    writers.csv.header + plants.map(writers.csv.line).join('')
+    recordFormats.csv.header + plants.map(recordFormats.csv.line).join('')
 
   t.test('a spreadsheet with other columns is mapped, previewed and imported', async (t) => {
     const service = await startService(t)
@@ -231,7 +231,7 @@ function testTransfer(program: string): void {
       t.match(await page.dialog.innerText(), `2,502 plants saved as plants.${format}.`)
       await page.click('Close')
       t.equal(file.name, `plants.${format}`)
-      const { header, line } = writers[format]
+      const { header, line } = recordFormats[format]
       t.equal(file.content, header + plants.map(line).join(''))
 
       await page.drop({ name: 'renamed.txt', content: file.content })

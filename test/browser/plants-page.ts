@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
-import { type Reader, type Visit, visit } from '../../tools/browser/visit.ts'
+import { type Viewer, type Visit, visit } from '../../tools/browser/visit.ts'
 
 /** No npm package contains a browser. */
 const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
@@ -11,7 +11,7 @@ export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, ha
 /** Without transitions, so that contrast is measured on final colors. */
 export const CALM = { reducedMotion: 'reduce' } as const
 
-export interface Person extends Reader {
+export interface Person extends Viewer {
   /** If given, the person signs in with it. */
   readonly token?: string
 }
@@ -54,9 +54,9 @@ export class PlantsPage {
     t: Test,
     browser: Browser,
     url: string,
-    { token, ...reader }: Person = {},
+    { token, ...viewer }: Person = {},
   ): Promise<PlantsPage> {
-    const plants = new PlantsPage(await visit(browser, `${url}/`, reader))
+    const plants = new PlantsPage(await visit(browser, `${url}/`, viewer))
     t.teardown(() => plants.page.context().close())
     if (token !== undefined) await plants.signIn(token)
     return plants

@@ -11,8 +11,8 @@ function reportEachSecond(seconds: number, options: { total?: number }): string[
   let second = 0
   const stream = new PassThrough({ encoding: 'utf8' })
   stream.on('data', (text) => shown.push(`${second} ${text}`))
-  const now = () => second * 1000
-  const progress = startProgress({ what: 'a task', unit: 'plants', stream, now, ...options })
+  const clock = { monotonic: () => second * 1000 }
+  const progress = startProgress({ what: 'a task', unit: 'plants', stream, clock, ...options })
   for (second = 1; second <= seconds; second++) progress.update(second * 1000)
   progress.end()
   return shown

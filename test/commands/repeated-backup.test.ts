@@ -1,23 +1,15 @@
 import { rmSync } from 'node:fs'
-import { syncBuiltinESMExports } from 'node:module'
-import timers from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { printBackup } from '../../src/commands/backup/repeated-backup.ts'
+import { systemClock } from '../../time/clock.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { filesOf, fill } from './large-database.ts'
 
-/** Replaces the timers until the end of the test. A wait ends at once, or rejects if `pass` throws. */
-function replaceTimers(t: Test, pass: (milliseconds: number) => void): void {
-  const { setTimeout } = timers
-  const replace = (replacement: unknown) => {
-    Object.assign(timers, { setTimeout: replacement })
-    syncBuiltinESMExports()
-  }
-  t.teardown(() => replace(setTimeout))
-  replace(async (milliseconds: number, value: unknown) => {
-    pass(milliseconds)
-    return value
-  })
+/** Replaces the waits until the end of the test. Each ends at once. */
+function replaceWaits(t: Test, pass: (milliseconds: number) => void): void {
+  const { wait } = systemClock
+  t.teardown(() => Object.assign(systemClock, { wait }))
+  Object.assign(systemClock, { wait: async (milliseconds: number) => pass(milliseconds) })
 }
 
 for (const [interval, intervalMs, retry, retryMs] of [
@@ -28,10 +20,10 @@ for (const [interval, intervalMs, retry, retryMs] of [
     const { database, folder } = filesOf(t, 0)
     rmSync(database)
     const waits: number[] = []
-    replaceTimers(t, (milliseconds) => {
+    replaceWaits(t, (milliseconds) => {
       waits.push(milliseconds)
       if (waits.length === 3) fill(database, 1)
-      if (waits.length === 4) throw new Error('a signal has ended the wait')
+      if (waits.length === 4) process.emit('SIGTERM')
     })
     const args = ['backup', '--every', interval, folder, '--database', database]
     const { code, stdout, stderr } = await runHere(args)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
+import { recordFormats } from '../../formats/record-formats.ts'
 import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
-import { writers } from '../../formats/writers.ts'
 import { readRecords } from './read-records.ts'
 
 /** The fields of each record after its number. */
@@ -194,7 +194,7 @@ t.test('what the export writes is read back', async () => {
   )
   fc.assert(
     fc.property(plants, fc.integer({ min: 1, max: 50 }), (plants, length) => {
-      const { header, line } = writers.csv
+      const { header, line } = recordFormats.csv
       const { records } = readRecords('csv', header + plants.map(line).join(''), length)
       assert.deepEqual(
         records.slice(1).map(({ values }) => Object.values(values)),

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { FileError } from '../../src/system/errors.ts'
 import { createPlant, halfACreate } from '../helpers/client.ts'
 import { unmeasured } from '../helpers/command.ts'
 
@@ -165,8 +166,16 @@ const bad = [
   },
   { options: { lockTimeout: Number.NaN }, says: /NaN: expected a duration from 1ms to 1d, / },
   { options: { lockTimeout: true }, says: /lockTimeout true: expected a duration from/ },
-  { options: { seed: 'plants.txt' }, says: /^cannot tell the format of plants\.txt: / },
-  { options: { seed: [{ id: 1n }] }, says: /^seed\[0\]: must have required property 'name'$/ },
+  {
+    options: { seed: 'plants.txt' },
+    type: FileError,
+    says: /^cannot tell the format of plants\.txt: /,
+  },
+  {
+    options: { seed: [{ id: 1n }] },
+    type: FileError,
+    says: /^seed\[0\]: must have required property 'name'$/,
+  },
   { options: { token: 'short' }, says: /^invalid token: expected at least 16 characters/ },
   { options: { token: 7 }, says: /^invalid token: expected at least 16 characters/ },
   {
@@ -176,10 +185,10 @@ const bad = [
   { options: { readyJson: true }, says: /^unknown option readyJson/ },
 ]
 
-for (const { options, says } of bad) {
+for (const { options, type = ConfigError, says } of bad) {
   t.test(`the option ${Object.keys(options)} cannot be ${Object.values(options)}`, async (t) => {
     const error = await t.rejects(startPlantStore(options as unknown as PlantStoreOptions))
-    t.type(error, ConfigError)
+    t.type(error, type)
     t.match((error as Error).message, says)
   })
 }

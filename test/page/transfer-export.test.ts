@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createClient } from '../../client/client.ts'
-import { writers } from '../../formats/writers.ts'
+import { recordFormats } from '../../formats/record-formats.ts'
 import type { Filter } from '../../page/list/filter.ts'
 import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
 import { plantMapper } from '../../page/transfer/file/columns.ts'
@@ -40,7 +40,7 @@ for (const format of ['csv', 'ndjson'] as const) {
   t.test(`${format} is written as on the command line, and read back equal`, async (t) => {
     const progress: number[] = []
     const blob = await exportAll(format, {}, progress)
-    const { header, line } = writers[format]
+    const { header, line } = recordFormats[format]
     t.equal(await blob.text(), header + PLANTS.map(line).join(''))
     t.same(progress, [1000, 2000, PLANTS.length])
 

@@ -27,7 +27,7 @@ t.test('each line is decoded exactly, or is marked as invalid', async () => {
       const clean = lines.map((bytes) => bytes.filter((byte) => byte !== 0x0a)).map(Buffer.from)
       const file = Buffer.concat(clean.flatMap((bytes) => [bytes, Buffer.from('\n')]))
       const parts = await decode(file, chunkBytes)
-      assert.equal(parts.at(-1)?.position, file.length)
+      assert.equal(parts.at(-1)?.endByte, file.length)
       const text = parts.map((part) => part.text).join('')
       const start = file.toString().startsWith('\ufeff') ? '\ufeff' : ''
       for (const [index, read] of `${start}${text}`.split('\n').entries()) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { writers } from '../../formats/writers.ts'
+import { recordFormats } from '../../formats/record-formats.ts'
 import { formatPlants } from '../../src/transfer/export.ts'
 
 t.test('progress counts the plants that have been formatted', async (t) => {
@@ -10,7 +10,9 @@ t.test('progress counts the plants that have been formatted', async (t) => {
   }
   const counts: number[] = []
   let text = ''
-  for await (const part of formatPlants(batches(), writers.csv, (count) => counts.push(count))) {
+  for await (const part of formatPlants(batches(), recordFormats.csv, (count) =>
+    counts.push(count),
+  )) {
     text += part
   }
   t.same(counts, [2, 3])

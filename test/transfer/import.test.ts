@@ -31,12 +31,12 @@ async function importLines(
   async function* batches(): AsyncGenerator<RecordBatch, void> {
     for (const [index, result] of results.entries()) {
       const number = index + 1
-      yield { records: [{ number, result }], position: number * lineBytes }
+      yield { records: [{ number, result }], endByte: number * lineBytes }
     }
   }
   const refused: string[] = []
   const repeated: string[] = []
-  const positions: number[] = []
+  const progress: number[] = []
   const counts = newCounts()
   const complete = await importRecords(batches(), {
     store: { importPlants },
@@ -46,11 +46,11 @@ async function importLines(
     locate: (line) => `line ${line}`,
     onRefused: (where, reason) => refused.push(`${where}: ${reason}`),
     onRepeated: (where, message) => repeated.push(`${where}: ${message}`),
-    onProgress: (position) => positions.push(position),
+    onProgress: (bytes) => progress.push(bytes),
     ...options,
   })
   const stored = (await Array.fromAsync(store.exportPlants())).flat()
-  return { complete, counts, refused, repeated, positions, sizes, stored }
+  return { complete, counts, refused, repeated, progress, sizes, stored }
 }
 
 const one = { id: 1n, name: 'one' }
@@ -182,9 +182,9 @@ t.test('small records share a transaction', async (t) => {
     id: BigInt(index),
     name: 'one',
   }))
-  const { sizes, positions, counts } = await importLines(t, plants)
+  const { sizes, progress, counts } = await importLines(t, plants)
   t.strictSame(sizes, [TRANSACTION_RECORDS, 2])
-  t.strictSame(positions, [TRANSACTION_RECORDS])
+  t.strictSame(progress, [TRANSACTION_RECORDS])
   t.match(counts, { created: TRANSACTION_RECORDS + 1, replayed: 1 })
 })
 
@@ -199,7 +199,7 @@ t.test('a stated number of ids is remembered, across transactions', async (t) =>
   async function* batches(): AsyncGenerator<RecordBatch, void> {
     const records = results.map((result, index) => ({ number: index + 1, result }))
     for (let at = 0; at < records.length; at += TRANSACTION_RECORDS) {
-      yield { records: records.slice(at, at + TRANSACTION_RECORDS), position: at }
+      yield { records: records.slice(at, at + TRANSACTION_RECORDS), endByte: at }
     }
   }
   await importRecords(batches(), {
@@ -219,9 +219,9 @@ t.test('a stated number of ids is remembered, across transactions', async (t) =>
 })
 
 t.test('fewer records share a transaction if they are large', async (t) => {
-  const { sizes, positions } = await importLines(t, [one, two, three], {}, 2 ** 21)
+  const { sizes, progress } = await importLines(t, [one, two, three], {}, 2 ** 21)
   t.strictSame(sizes, [2, 1])
-  t.strictSame(positions, [2 ** 22])
+  t.strictSame(progress, [2 ** 22])
 })
 
 t.test(

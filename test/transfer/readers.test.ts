@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Format } from '../../formats/readers.ts'
+import { recordFormats } from '../../formats/record-formats.ts'
 import { RECORD_LENGTH_MAX } from '../../formats/records.ts'
-import { writers } from '../../formats/writers.ts'
 import { exportFormats } from '../../src/transfer/format.ts'
 import { readRecords } from '../../src/transfer/readers.ts'
 import type { ParseResult, ReadOptions } from '../../src/transfer/record.ts'
@@ -491,7 +491,7 @@ for (const { header, says } of invalidHeaders) {
 const NAME_LENGTH = RECORD_LENGTH_MAX - 100
 
 for (const format of exportFormats) {
-  const { header, line } = writers[format]
+  const { header, line } = recordFormats[format]
 
   t.test(
     `${format}: a large record that arrives in small chunks is read in linear time`,
@@ -598,7 +598,7 @@ t.test('every plant is read back exactly from every format', async () => {
   for (const format of exportFormats) {
     await fc.assert(
       fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 300 }), async (plants, size) => {
-        const { header, line } = writers[format]
+        const { header, line } = recordFormats[format]
         const { reads } = await read(format, Buffer.from(header + plants.map(line).join('')), size)
         assert.deepEqual(
           reads.map(([, result]) => result),

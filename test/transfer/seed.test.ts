@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
-import { ConfigError } from '../../src/config/config.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { FileError } from '../../src/system/errors.ts'
 import { prepareSeed } from '../../src/transfer/seed.ts'
 
 const FIR = { id: 2n ** 53n + 1n, name: 'Abies alba Mill.', tag: 'Tree' }
@@ -97,7 +97,7 @@ for (const { what, name = 'plants.jsonl', text, line, says } of invalidFiles) {
     const { message, cause } = (await t.rejects(seedStore(openStore(t).store))) as Error
     t.ok(message.startsWith(`cannot seed from ${file}: line ${line}: `), message)
     t.match(message, says)
-    t.ok(cause instanceof ConfigError, 'the cause has the original stack')
+    t.ok(cause instanceof FileError, 'the cause has the original stack')
     t.match((cause as Error).message, says)
   })
 }

@@ -7,21 +7,21 @@ import {
   type WebhookProgress,
   webhookEvents,
 } from '../../service/webhook-store.ts'
+import { ChangeMemory } from '../../src/webhooks/change-memory.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import type { Message } from '../../src/webhooks/message.ts'
-import { PageMemory } from '../../src/webhooks/page-memory.ts'
-import type { Outcome } from '../../src/webhooks/sender.ts'
+import type { DeliveryResult } from '../../src/webhooks/sender.ts'
 import { changesAfter } from '../stores/changes.ts'
 import { createPlants, FastClock, idsFrom, newPlace, webhookIn } from './setting.ts'
 
-const RECEIVED: Outcome = { result: 'received', status: 204 }
+const RECEIVED: DeliveryResult = { result: 'received', status: 204 }
 const FAILED = { result: 'failed', reason: 'status 500', retryAfterMs: 0 } as const
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 /** An attempt that ends when the test says so. */
-interface Attempt extends PromiseWithResolvers<Outcome> {
+interface Attempt extends PromiseWithResolvers<DeliveryResult> {
   readonly plant: bigint
   readonly event: string
   readonly id: string
@@ -35,12 +35,18 @@ async function newWebhook(t: Test, events: readonly WebhookEvent[] = webhookEven
   const { store } = place
   const attempts: Attempt[] = []
   const log: string[] = []
-  let answer: ((attempt: Attempt) => Outcome | Promise<Outcome>) | undefined
+  let answer: ((attempt: Attempt) => DeliveryResult | Promise<DeliveryResult>) | undefined
   const sender = {
     send: async (_url: string, { headers, body }: Message, signal: AbortSignal) => {
       const plant = BigInt(/"id":(-?\d+)/.exec(body)?.[1] ?? 0)
       const [event, id] = [headers['webhook-event'], headers['webhook-id']].map(String)
-      const attempt = { plant, event, id, signal, ...Promise.withResolvers<Outcome>() } as Attempt
+      const attempt = {
+        plant,
+        event,
+        id,
+        signal,
+        ...Promise.withResolvers<DeliveryResult>(),
+      } as Attempt
       attempts.push(attempt)
       const aborted = () => attempt.resolve({ ...FAILED, reason: 'the delivery was canceled' })
       signal.addEventListener('abort', aborted)
@@ -52,7 +58,7 @@ async function newWebhook(t: Test, events: readonly WebhookEvent[] = webhookEven
     const dispatcher = new Dispatcher({
       webhook: await webhookIn(store, 'orders'),
       feed: new SharedFeed(store),
-      memory: new PageMemory(),
+      memory: new ChangeMemory(),
       sender,
       clock: new FastClock(),
       isLeader: () => true,
@@ -78,7 +84,7 @@ async function newWebhook(t: Test, events: readonly WebhookEvent[] = webhookEven
     log,
     start,
     /** Decides the attempts from now on. */
-    respond: (decide: (attempt: Attempt) => Outcome | Promise<Outcome>) => {
+    respond: (decide: (attempt: Attempt) => DeliveryResult | Promise<DeliveryResult>) => {
       answer = decide
     },
     plants: () => attempts.map(({ plant }) => plant),
@@ -327,7 +333,7 @@ t.test('a bug in an attempt is logged, and the attempt is repeated', async (t) =
 })
 
 t.test('large changes are delivered one after the other, and small ones meanwhile', async (t) => {
-  const memory = new PageMemory(1)
+  const memory = new ChangeMemory(1)
   const clock = new FastClock()
   const large = 'x'.repeat(20_000)
   const webhooks = [await newWebhook(t), await newWebhook(t), await newWebhook(t)] as const

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { type Event, newSecret, toMessage } from '../../src/webhooks/message.ts'
-import { type Outcome, Sender, type SenderOptions } from '../../src/webhooks/sender.ts'
+import { type DeliveryResult, Sender, type SenderOptions } from '../../src/webhooks/sender.ts'
 import { issue } from '../helpers/certificates.ts'
 import { AUTHORITY, startReceiver, status } from './receiver.ts'
 
@@ -14,7 +14,7 @@ const NEVER = new AbortController().signal
 function senderOf(t: Test, options: Partial<SenderOptions> = {}) {
   const sender = new Sender({ allowPrivate: true, ca: AUTHORITY, ...options })
   t.teardown(() => sender.close())
-  return (url: string, signal = NEVER, event = EVENT): Promise<Outcome> =>
+  return (url: string, signal = NEVER, event = EVENT): Promise<DeliveryResult> =>
     sender.send(url, toMessage('msg_1', event, { secret: SECRET }, Date.now()), signal)
 }
 
@@ -37,7 +37,7 @@ t.test('a delivery has a verifiable signature and the headers of the contract', 
   t.ok(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000) < 60)
 })
 
-for (const [code, outcome] of [
+for (const [code, result] of [
   [200, { result: 'received' }],
   [202, { result: 'received' }],
   [299, { result: 'received' }],
@@ -50,11 +50,11 @@ for (const [code, outcome] of [
   [404, failed('status 404')],
   [500, failed('status 500')],
 ] as const) {
-  t.test(`a delivery with the status ${code} is ${outcome.result}`, async (t) => {
+  t.test(`a delivery with the status ${code} is ${result.result}`, async (t) => {
     const target = await startReceiver(t)
     const respond = status(code, code < 400 ? { location: target.url } : {})
     const receiver = await startReceiver(t, { respond })
-    t.match(await senderOf(t)(receiver.url), outcome)
+    t.match(await senderOf(t)(receiver.url), result)
     t.equal(receiver.received.length, 1)
     t.equal(target.received.length, 0, 'redirects are not followed')
   })
@@ -161,8 +161,8 @@ for (const [what, response] of [
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const outcome = await senderOf(t)(`http://127.0.0.1:${port}`)
-    t.match(outcome, failed(/^[\x20-\x7e]+$/))
+    const result = await senderOf(t)(`http://127.0.0.1:${port}`)
+    t.match(result, failed(/^[\x20-\x7e]+$/))
   })
 }
 

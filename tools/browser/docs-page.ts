@@ -1,5 +1,5 @@
 import type { Browser, Locator, Page } from 'playwright-core'
-import { type Reader, type Visit, visit } from './visit.ts'
+import { type Viewer, type Visit, visit } from './visit.ts'
 
 /** What Swagger UI shows after a request was executed. */
 export interface Shown {
@@ -22,8 +22,8 @@ export class DocsPage {
   }
 
   /** @param url the URL of the docs, or one that redirects there */
-  static async open(browser: Browser, url: string, reader: Reader = {}): Promise<DocsPage> {
-    const docs = new DocsPage(await visit(browser, url, reader))
+  static async open(browser: Browser, url: string, viewer: Viewer = {}): Promise<DocsPage> {
+    const docs = new DocsPage(await visit(browser, url, viewer))
     await docs.#loaded()
     return docs
   }

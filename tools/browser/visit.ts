@@ -1,18 +1,18 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
-/** Screen size and color scheme of a reader. */
-export type Reader = BrowserContextOptions
+/** Screen size and color scheme of a viewer. */
+export type Viewer = BrowserContextOptions
 
 /** A page in a browser with an empty profile. */
 export interface Visit {
   readonly page: Page
-  /** Problems a reader would not see: errors, warnings, requests to third parties, violations of the policy. */
+  /** Problems a viewer would not see: errors, warnings, requests to third parties, violations of the policy. */
   readonly complaints: string[]
 }
 
 /** Opens a page of the service. The caller closes its context. */
-export async function visit(browser: Browser, url: string, reader: Reader = {}): Promise<Visit> {
-  const context = await browser.newContext(reader)
+export async function visit(browser: Browser, url: string, viewer: Viewer = {}): Promise<Visit> {
+  const context = await browser.newContext(viewer)
   const page = await context.newPage()
   const complaints: string[] = []
   const complain = (...what: unknown[]) => complaints.push(what.join(' '))

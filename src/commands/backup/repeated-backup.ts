@@ -1,8 +1,10 @@
-import { setTimeout } from 'node:timers/promises'
 import ms from 'ms'
+import { systemClock } from '../../../time/clock.ts'
+import { retry } from '../../../time/retry.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { FolderBackup } from '../../stores/shared/engine.ts'
+import { messageOf } from '../../system/errors.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeFile } from './backup.ts'
 
@@ -34,30 +36,36 @@ export async function backUpRepeatedly(
   const end = () => stop.abort()
   onStopSignal(end)
   onNpmExit(end)
+  const { wait, monotonic } = systemClock
+  const backUp = async () => {
+    const start = monotonic()
+    printBackup(await backups.add(new Date(), signal), start)
+    return start
+  }
+  const retryMs = Math.min(intervalMs, RETRY_MS_MAX)
+  const reportFailure = (error: unknown) => {
+    report(`${messageOf(error)}; trying again in ${ms(retryMs)}`)
+    return 0
+  }
   try {
     const now = new Date()
     const ageMs = now.getTime() - (backups.newest(now)?.getTime() ?? Number.NEGATIVE_INFINITY)
     const delayMs = Math.max(0, intervalMs - ageMs)
     const first = new Date(now.getTime() + delayMs).toISOString()
     process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)
-    const wait = (delayMs: number) => setTimeout(delayMs, true, { signal }).catch(() => false)
-    for (let waitMs = delayMs; await wait(waitMs); ) {
-      const start = performance.now()
-      try {
-        printBackup(await backups.add(new Date(), signal), start)
-        waitMs = Math.max(0, start + intervalMs - performance.now())
-      } catch (error) {
-        if (signal.aborted) break
-        waitMs = Math.min(intervalMs, RETRY_MS_MAX)
-        report(`${(error as Error).message}; trying again in ${ms(waitMs)}`)
-      }
+    await wait(delayMs, signal)
+    while (!signal.aborted) {
+      const backedUp = retry(backUp, { delayMs: retryMs, delayAfter: reportFailure, signal })
+      // It rejects only with the reason of the signal.
+      const start = await backedUp.catch(monotonic)
+      await wait(Math.max(0, start + intervalMs - monotonic()), signal)
     }
   } finally {
     backups.close()
   }
 }
 
-/** @param start when the backup began, as `performance.now()` */
+/** @param start when the backup began, as `systemClock.monotonic()` */
 export function printBackup(backup: FolderBackup, start: number): void {
   const { file, removed, problem } = backup
   const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''

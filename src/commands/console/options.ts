@@ -20,7 +20,7 @@ export const databaseOption = settingOption('database')
 export const retentionOptions = (['keepChanges', 'keepChangesBytes'] as const).map(settingOption)
 
 /** Shared by the commands that copy from another database. */
-export const sourceArgument = new Argument(
+export const fromArgument = new Argument(
   '<from>',
   'the database to copy from, like --database; a password belongs in ~/.pgpass',
 )

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { fileError } from '../../config/config.ts'
+import { codeOf, fileError } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 
 /** The start of the error message when standard output cannot be written. */
@@ -8,7 +8,7 @@ export const STDOUT_ERROR = 'cannot write to standard output'
 /**
  * Prints to standard output. A reader that has gone away is not an error.
  *
- * @throws ConfigError if standard output cannot be written
+ * @throws FileError if standard output cannot be written
  */
 export async function print(text: string): Promise<void> {
   try {
@@ -20,7 +20,7 @@ export async function print(text: string): Promise<void> {
 
 /** Whether a write failed because the reader has gone away, as in `plant-store export | head`. */
 export function isClosedPipe(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'EPIPE'
+  return codeOf(error) === 'EPIPE'
 }
 
 /** Aligns columns with spaces, and escapes control characters, which the database can contain. */

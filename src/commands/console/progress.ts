@@ -1,6 +1,7 @@
 import { MultiBar } from 'cli-progress'
+import { type Clock, systemClock } from '../../../time/clock.ts'
 
-export interface Progress {
+export interface ProgressDisplay {
   /** Reports how much is done in total. Cheap enough to call for every step. */
   update(done: number): void
   /** Prints a line, such as a warning, that the bar does not overwrite. */
@@ -17,8 +18,7 @@ export interface ProgressOptions {
   /** Undefined if unknown. */
   readonly total?: number
   readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  /** A monotonic clock in milliseconds. */
-  readonly now?: () => number
+  readonly clock?: Pick<Clock, 'monotonic'>
 }
 
 /** The library estimates the remaining time from the last hundred updates: here, ten seconds. */
@@ -35,27 +35,27 @@ const LINE_INTERVAL_GROWTH = 0.1
  * The lines are our own, because the library's `noTTYOutput` prints one for every task, however short, delays warnings
  * until the next line, and leaves blank lines between them.
  */
-export function startProgress(options: ProgressOptions): Progress {
-  const { stream = process.stderr, now = () => performance.now() } = options
+export function startProgress(options: ProgressOptions): ProgressDisplay {
+  const { stream = process.stderr, clock = systemClock } = options
   const canMoveCursor = stream.isTTY === true && process.env.TERM !== 'dumb'
-  const display = canMoveCursor ? bar(options, stream) : lines(options, stream)
-  const start = now()
-  let next = start + display.intervalMs(0)
+  const renderer = canMoveCursor ? bar(options, stream) : lines(options, stream)
+  const start = clock.monotonic()
+  let next = start + renderer.intervalMs(0)
   let latest = 0
   return {
     update(done) {
       latest = done
-      const time = now()
+      const time = clock.monotonic()
       if (time < next) return
-      next = time + display.intervalMs(time - start)
-      display.show(done)
+      next = time + renderer.intervalMs(time - start)
+      renderer.show(done)
     },
-    printLine: (line) => display.print(`${line}\n`),
-    end: () => display.end(latest),
+    printLine: (line) => renderer.print(`${line}\n`),
+    end: () => renderer.end(latest),
   }
 }
 
-interface Display {
+interface Renderer {
   /** The time until the next `show`, given the time since the start. */
   intervalMs(elapsedMs: number): number
   show(done: number): void
@@ -63,7 +63,7 @@ interface Display {
   end(done: number): void
 }
 
-function bar({ what, unit, total }: ProgressOptions, stream: NodeJS.WritableStream): Display {
+function bar({ what, unit, total }: ProgressOptions, stream: NodeJS.WritableStream): Renderer {
   const withTotal = `{bar} {percentage}%  {value} of {total} ${unit}  {eta_formatted} left`
   const withoutTotal = `{value} ${unit}  {duration_formatted}`
   const bars = new MultiBar({
@@ -90,7 +90,7 @@ function bar({ what, unit, total }: ProgressOptions, stream: NodeJS.WritableStre
   }
 }
 
-function lines({ what, unit, total }: ProgressOptions, stream: NodeJS.WritableStream): Display {
+function lines({ what, unit, total }: ProgressOptions, stream: NodeJS.WritableStream): Renderer {
   const describe = (done: number) => {
     if (!total) return `${done.toLocaleString('en')} ${unit}`
     const percentage = Math.floor((done / total) * 100)

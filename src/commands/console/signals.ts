@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { systemClock } from '../../../time/clock.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
@@ -19,8 +20,8 @@ export function onStopSignal(stop: (exitCode: number) => void): void {
       if (stoppedAt === undefined) {
         stop(exitCode)
         // The echo may have arrived while `stop` ran.
-        stoppedAt = performance.now()
-      } else if (performance.now() - stoppedAt > ECHO_MS) {
+        stoppedAt = systemClock.monotonic()
+      } else if (systemClock.monotonic() - stoppedAt > ECHO_MS) {
         process.exit(exitCode)
       }
     })

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Command } from 'commander'
-import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
-import { databaseOption, sourceArgument } from '../console/options.ts'
+import { CommandError } from '../console/command-error.ts'
+import { databaseOption, fromArgument } from '../console/options.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 
 interface Options {
@@ -21,7 +21,7 @@ export interface Kind<Item> {
   /**
    * Resolves when the items of a source can be copied.
    *
-   * @throws ConfigError if they cannot
+   * @throws CommandError if they cannot
    */
   prepare(source: Store, from: string, options: Options): Promise<void>
   /** The properties that must be the same in both databases. */
@@ -39,7 +39,7 @@ export function copyCommand<Item extends { readonly name: string }>(
 ): Command {
   return new Command('copy')
     .description(description)
-    .addArgument(sourceArgument)
+    .addArgument(fromArgument)
     .addOption(databaseOption)
     .action((from: string, options: Options) =>
       withStore({ database: from }, async (source) => {
@@ -51,7 +51,7 @@ export function copyCommand<Item extends { readonly name: string }>(
     )
 }
 
-/** @throws ConfigError if there are different items with these names, or too many. Nothing is added then. */
+/** @throws CommandError if there are different items with these names, or too many. Nothing is added then. */
 async function addMissing<Item extends { readonly name: string }>(
   items: readonly Item[],
   { kind, max, list, content, adder, discard }: Kind<Item>,
@@ -64,12 +64,12 @@ async function addMissing<Item extends { readonly name: string }>(
   for (const item of items) {
     const other = present.get(item.name) ?? item
     if (isDeepStrictEqual(content(item), content(other))) continue
-    throw new ConfigError(
+    throw new CommandError(
       `${target} has a different ${kind} named ${item.name}; nothing was copied`,
     )
   }
   if (present.size + missing > max) {
-    throw new ConfigError(`${target} would have more than ${max} ${kind}s; nothing was copied`)
+    throw new CommandError(`${target} would have more than ${max} ${kind}s; nothing was copied`)
   }
   const add = await adder(store)
   let copied = 0
@@ -77,7 +77,7 @@ async function addMissing<Item extends { readonly name: string }>(
     const { name } = item
     const isMissing = !present.has(name) || (await discard(store, name))
     if (isMissing && !(await add(item))) {
-      throw new ConfigError(`${kind} ${name} was added to ${target} meanwhile`)
+      throw new CommandError(`${kind} ${name} was added to ${target} meanwhile`)
     }
     if (isMissing) copied++
     const action = isMissing ? 'copied' : 'skipped'

@@ -4,9 +4,9 @@ import {
   type MirrorRestriction,
   type Restriction,
 } from '../../../service/restriction.ts'
-import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
+import { CommandError } from '../console/command-error.ts'
 import { databaseOption } from '../console/options.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 
@@ -70,13 +70,13 @@ export function promoteCommand(): Command {
     .action(({ database }: Options) =>
       withStore({ database }, async (store) => {
         const name = describeDatabase(database)
-        const before = await changeRestriction(store, (restriction) => {
-          assertPromotable(restriction, `cannot promote ${name}`)
+        let source = ''
+        await changeRestriction(store, (restriction) => {
+          source = requirePromotable(restriction, `cannot promote ${name}`).source
           return undefined
         })
-        const source = escapeControlCharacters((before as MirrorRestriction).source)
         process.stdout.write(
-          `promoted: ${name} no longer mirrors ${source} and accepts changes${afterPromotion}`,
+          `promoted: ${name} no longer mirrors ${escapeControlCharacters(source)} and accepts changes${afterPromotion}`,
         )
       }),
     )
@@ -100,19 +100,22 @@ async function changeRestriction(
   }
 }
 
-/** @throws ConfigError */
+/** @throws CommandError */
 function refuseMirror(restriction: Restriction | undefined, problem: string): void {
   if (typeof restriction !== 'object') return
-  throw new ConfigError(
+  throw new CommandError(
     `${problem}: it mirrors ${restriction.source}, so only plant-store mirror changes it`,
   )
 }
 
-/** @throws ConfigError */
-function assertPromotable(restriction: Restriction | undefined, problem: string): void {
-  if (typeof restriction !== 'object') throw new ConfigError(`${problem}: it is not a mirror`)
-  if (isConsistent(restriction)) return
-  throw new ConfigError(
+/** @throws CommandError */
+function requirePromotable(
+  restriction: Restriction | undefined,
+  problem: string,
+): MirrorRestriction {
+  if (typeof restriction !== 'object') throw new CommandError(`${problem}: it is not a mirror`)
+  if (isConsistent(restriction)) return restriction
+  throw new CommandError(
     `${problem}: it is still copying the plants of ${restriction.source}; let plant-store mirror catch up first`,
   )
 }

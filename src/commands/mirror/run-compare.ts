@@ -1,7 +1,7 @@
 import { isConsistent, type RestrictionReader } from '../../../service/restriction.ts'
-import { ConfigError } from '../../config/config.ts'
 import { type Comparison, compareMirror } from '../../mirror/compare.ts'
-import { Interrupted } from '../../transfer/source.ts'
+import { Interrupted } from '../../system/errors.ts'
+import { CommandError } from '../console/command-error.ts'
 import { print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
@@ -24,8 +24,8 @@ const PRINTED_MAX = 20
 /**
  * Compares a mirror with its source, and prints the result. A difference sets the exit code to 2.
  *
- * @throws ConfigError if an argument is invalid, or the database is not a mirror that has copied all plants; StoreError;
- *   MirrorError; SourceUnavailable; Interrupted
+ * @throws ConfigError if an argument is invalid; CommandError if the database is not a mirror that has copied all plants;
+ *   FileError; StoreError; MirrorError; SourceUnavailable; Interrupted
  */
 export async function runCompare(url: string, options: CompareCommandOptions): Promise<void> {
   const { database, tokenFile } = options
@@ -33,7 +33,7 @@ export async function runCompare(url: string, options: CompareCommandOptions): P
   const source = openMirrored(url, tokenFile, stop.signal, RETRIES)
   onStopSignal((exitCode) => stop.abort(new Interrupted(exitCode)))
   await withStore({ database }, async (store) => {
-    const cursor = await readPosition(store, database)
+    const cursor = await readMirrorCursor(store, database)
     const at = new Date()
     const progress = startProgress({ what: 'compare', unit: 'plants' })
     const onProgress = (equal: number) => progress.update(equal)
@@ -45,13 +45,13 @@ export async function runCompare(url: string, options: CompareCommandOptions): P
   })
 }
 
-/** @throws ConfigError */
-async function readPosition(store: RestrictionReader, database: string): Promise<string> {
+/** @throws CommandError */
+async function readMirrorCursor(store: RestrictionReader, database: string): Promise<string> {
   const mirror = await store.readRestriction()
   if (typeof mirror === 'object' && isConsistent(mirror)) return mirror.cursor
   const state =
     typeof mirror === 'object' ? `still copying the plants of ${mirror.source}` : 'not a mirror'
-  throw new ConfigError(`${describeDatabase(database)} is ${state}`)
+  throw new CommandError(`${describeDatabase(database)} is ${state}`)
 }
 
 /** @param at when the position of the mirror was read */

@@ -1,12 +1,13 @@
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { shareResult } from '../../../time/shared-result.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
 import { openStore } from '../../stores/engines.ts'
 import type { StoreOptions } from '../../stores/shared/engine.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { Interrupted } from '../../transfer/source.ts'
+import { Interrupted } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
-import { type Progress, startProgress } from '../console/progress.ts'
+import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeDatabase } from '../console/store-access.ts'
 import { openMirrored } from './source-access.ts'
@@ -24,13 +25,13 @@ const INTERRUPTED = 'interrupted: the mirror has not caught up; run the command 
  * Copies the plants of a service to a database, and applies its changes until a signal. Prints a line whenever the mirror
  * falls behind or catches up.
  *
- * @throws ConfigError if an argument is invalid; StoreError; MirrorError; Interrupted
+ * @throws ConfigError if an argument is invalid; FileError; StoreError; MirrorError; Interrupted
  */
 export async function runMirror(url: string, options: MirrorCommandOptions): Promise<void> {
   const { tokenFile, database, once, restart, keepChanges, keepChangesBytes } = options
   const stop = new AbortController()
   const source = openMirrored(url, tokenFile, stop.signal)
-  let progress: Progress | undefined
+  let progress: ProgressDisplay | undefined
   const printLine = (line: string) => {
     const printed = `plant-store: ${escapeControlCharacters(line)}`
     if (progress === undefined) process.stderr.write(`${printed}\n`)
@@ -41,15 +42,15 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
     progress = undefined
   }
   let store: Store | undefined
-  const openOnce = async () => {
-    store ??= await openAvailable({
+  const openOnce = shareResult(async () => {
+    store = await openAvailable({
       database,
       lockTimeout: defaultConfig().lockTimeout,
       retention: { age: keepChanges, bytes: keepChangesBytes },
       onProblem: printLine,
     })
     return store
-  }
+  }, Number.POSITIVE_INFINITY)
   const interrupt = (exitCode = 0) => stop.abort(new Interrupted(exitCode, INTERRUPTED))
   onStopSignal(interrupt)
   onNpmExit(interrupt)
@@ -101,7 +102,7 @@ async function openAvailable(options: StoreOptions): Promise<Store> {
   try {
     return await openStore(options)
   } catch (error) {
-    const { cause } = error as Error
+    const { cause } = Object(error)
     const isTemporary = cause instanceof StoreUnavailable && !PERMANENT.test(cause.detail)
     throw isTemporary ? cause : error
   }

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, fileError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
+import { ConfigError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
 import { Source } from '../../mirror/source.ts'
+import { fileError, messageOf } from '../../system/errors.ts'
 
 /**
  * Opens the service that is mirrored. Nothing is sent yet.
  *
  * @param tokenFile contains the access token. By default, the token is in the environment
  * @param retries see Source
- * @throws ConfigError if the URL or the token is invalid
+ * @throws ConfigError if the URL or the token is invalid, FileError if the file cannot be read
  */
 export function openMirrored(
   url: string,
@@ -19,7 +20,7 @@ export function openMirrored(
   try {
     return new Source(url, token, signal, retries)
   } catch (error) {
-    throw new ConfigError((error as Error).message, { cause: error })
+    throw new ConfigError(messageOf(error), { cause: error })
   }
 }
 

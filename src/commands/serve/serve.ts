@@ -1,9 +1,9 @@
 import { addAbortListener } from 'node:events'
 import type { Config } from '../../config/config.ts'
 import { start } from '../../start/start.ts'
+import { Interrupted } from '../../system/errors.ts'
 import { disablePretenuring } from '../../system/v8-flags.ts'
 import { ThreadFailure } from '../../threads/thread-module.ts'
-import { Interrupted } from '../../transfer/source.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { greeting, readyLine } from './greeting.ts'
 

@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { nameScopes, type Scope, scopes } from '../../../contract/scopes.ts'
 import { AccessTokens } from '../../../service/access-tokens.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import { ConfigError } from '../../config/config.ts'
 import { duration } from '../../config/setting-values.ts'
+import { CommandError } from '../console/command-error.ts'
 import { argument, createOption, databaseOption, parseName } from '../console/options.ts'
 import { formatMinute, formatTable } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
@@ -82,14 +82,14 @@ interface TokenOptions {
 /**
  * Creates a token and prints it. Nothing else goes to standard output, so that scripts can capture it.
  *
- * @throws ConfigError if the name is taken
+ * @throws CommandError if the name is taken
  */
 async function createToken(options: TokenOptions): Promise<void> {
   const { database, name, scope, expires, create = false } = options
   await withStore({ database, create }, async (store) => {
     const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
     const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
-    if (token === undefined) throw new ConfigError(`token ${name} already exists`)
+    if (token === undefined) throw new CommandError(`token ${name} already exists`)
     process.stdout.write(`${token}\n`)
     process.stderr.write(
       `Created the token ${name} in ${describeDatabase(database)}. It has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`,
@@ -100,7 +100,7 @@ async function createToken(options: TokenOptions): Promise<void> {
 /** Prints a table of the tokens without their secrets. */
 async function listTokens(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
-    const rows = (await store.listTokens()).map(tableRow)
+    const rows = (await store.listTokens()).map(tokenCells)
     process.stdout.write(
       formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]),
     )
@@ -110,18 +110,18 @@ async function listTokens(database: string): Promise<void> {
 /**
  * Revokes a token. A running service rejects it immediately.
  *
- * @throws ConfigError if no token has the name
+ * @throws CommandError if no token has the name
  */
 async function revokeToken(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
     if (!(await new AccessTokens(store).revoke(name))) {
-      throw new ConfigError(`token ${name} does not exist`)
+      throw new CommandError(`token ${name} does not exist`)
     }
     process.stdout.write(`revoked ${name} in ${describeDatabase(database)}\n`)
   })
 }
 
-function tableRow({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
+function tokenCells({ name, scopes, createdAt, expiresAt, lastUsedAt }: StoredToken): string[] {
   const expired = expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? ' (expired)' : ''
   return [
     name,

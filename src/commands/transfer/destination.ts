@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream, type Stats } from 'node:fs'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { ConfigError } from '../../config/config.ts'
 import { locateDatabase } from '../../stores/engines.ts'
 import { locateTokenFiles } from '../../stores/shared/engine.ts'
+import { FileError } from '../../system/errors.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../../system/file-modes.ts'
 import { STDIO } from '../../transfer/format.ts'
 
@@ -22,18 +22,18 @@ export interface Destination {
  * replaces an existing file, because exports are repeated, but never a file of the database. A new file is private. One
  * that replaces a file of the same user keeps its mode.
  *
- * @throws ConfigError if the file is a folder or belongs to the database, and errors of the file system
+ * @throws FileError if the file is a folder or belongs to the database, and errors of the file system
  */
 export async function openDestination(file: string, database: string): Promise<Destination> {
   if (file === STDIO) return unpublished(process.stdout)
   const present = await stat(file).catch(() => undefined)
-  if (present?.isDirectory()) throw new ConfigError(`cannot write ${file}: it is a folder`)
+  if (present?.isDirectory()) throw new FileError(`cannot write ${file}: it is a folder`)
   // A device or a named pipe is written to, not replaced.
   if (present?.isFile() === false) return unpublished(createWriteStream(file))
   const target = await realpath(file).catch(() => file)
   for (const own of await listOwnFiles(database)) {
     if (await isSameFile(target, own)) {
-      throw new ConfigError(`cannot write ${file}: the database uses that file`)
+      throw new FileError(`cannot write ${file}: the database uses that file`)
     }
   }
   const partial = `${target}.partial-${randomUUID()}`

@@ -3,17 +3,18 @@ import { pipeline } from 'node:stream/promises'
 import {
   type ExportFormat,
   formulaFreeLine,
-  type Writer,
-  writers,
-} from '../../../formats/writers.ts'
+  type RecordFormat,
+  recordFormats,
+} from '../../../formats/record-formats.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { assertReadable } from '../../../service/restriction.ts'
-import { ConfigError, fileError } from '../../config/config.ts'
+import { fileError } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { formatPlants } from '../../transfer/export.ts'
 import { detectFormat, exportFormats, formatHint, STDIO } from '../../transfer/format.ts'
+import { CommandError } from '../console/command-error.ts'
 import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
-import { type Progress, startProgress } from '../console/progress.ts'
+import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
 import { describeDatabase, openTarget } from '../console/store-access.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
@@ -33,11 +34,11 @@ export interface ExportOptions {
  * interrupts it, the exit code is that of the signal. If the reader of standard output goes away, as `| head` does, the
  * export succeeds. If the reader of a named pipe does, the export fails.
  *
- * @throws ConfigError if the file cannot be written, or an option does not apply to its format
+ * @throws FileError if the file cannot be written, CommandError if an option does not apply
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
   const { database, format = chooseFormat(file), cursor } = options
-  const writer = selectWriter(format, options)
+  const recordFormat = selectRecordFormat(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
   // The export continues even if the reader of standard error goes away.
@@ -47,7 +48,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   const { signal } = interruption
   let destination: Destination | undefined
   let cursorFile: CursorFile | undefined
-  let progress: Progress | undefined
+  let progress: ProgressDisplay | undefined
   let count = 0
   let summary = ''
   // Standard output needs neither a progress display nor cleanup. Writing to it can also block the process, which
@@ -65,7 +66,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)
-    const chunks = formatPlants(store.exportPlants(), writer, (plants) => {
+    const chunks = formatPlants(store.exportPlants(), recordFormat, (plants) => {
       count = plants
       progress?.update(plants)
     })
@@ -90,14 +91,14 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
 
 async function requireOwnFile(cursor: string, file: string): Promise<void> {
   if (cursor !== STDIO && (file === STDIO || !(await isSameFile(cursor, file)))) return
-  throw new ConfigError('--cursor requires a file other than the one for the plants')
+  throw new CommandError('--cursor requires a file other than the one for the plants')
 }
 
-function selectWriter(format: ExportFormat, { escapeFormulas }: ExportOptions): Writer {
-  const writer = writers[format]
-  if (!escapeFormulas) return writer
-  if (format === 'csv') return { ...writer, line: formulaFreeLine }
-  throw new ConfigError(`--escape-formulas requires CSV, not ${format}`)
+function selectRecordFormat(format: ExportFormat, { escapeFormulas }: ExportOptions): RecordFormat {
+  const recordFormat = recordFormats[format]
+  if (!escapeFormulas) return recordFormat
+  if (format === 'csv') return { ...recordFormat, line: formulaFreeLine }
+  throw new CommandError(`--escape-formulas requires CSV, not ${format}`)
 }
 
 function chooseFormat(file: string): ExportFormat {
@@ -116,7 +117,7 @@ interface CursorFile {
  * Reads the cursor of the latest change. An export whose snapshot is taken later has that change and all earlier ones.
  * It can also have some of the later ones; repeating those in order does no harm.
  *
- * @throws ConfigError if the file cannot be written
+ * @throws FileError if the file cannot be written
  */
 async function prepareCursor(
   feed: ChangeFeed,

@@ -1,13 +1,14 @@
 import { type Format, readers } from '../../../formats/readers.ts'
 import type { OnConflict } from '../../../service/plant-store.ts'
-import { ConfigError } from '../../config/config.ts'
+import { Interrupted } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
 import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
+import { openInput } from '../../transfer/input.ts'
 import { readRecords } from '../../transfer/readers.ts'
-import { Interrupted, openSource } from '../../transfer/source.ts'
 import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
+import { CommandError } from '../console/command-error.ts'
 import { print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
@@ -40,8 +41,8 @@ const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to impo
  * Imports the plants of a file, or of standard input for `-`. Reports refused and repeated records on standard error
  * and prints a summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped.
  *
- * @throws ConfigError if the file cannot be read, its format is unknown, its header is invalid or an option does not
- *   apply to its format; Interrupted if a signal ends it; MissingDatabase
+ * @throws FileError if the file cannot be read, its format is unknown or its header is invalid; CommandError if an option
+ *   does not apply to the format or the header; Interrupted if a signal ends it; MissingDatabase
  */
 export async function importPlants(file: string, options: ImportOptions): Promise<void> {
   const {
@@ -56,7 +57,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   assertApplicable(format, { ignoreUnknown, strict })
   preferSmallHeap()
   const interruption = new AbortController()
-  const { chunks, isFile, sizeBytes, close } = await openSource(file, interruption.signal)
+  const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
   const ignored = new IgnoredMembers()
   // The reader of standard error can go away, as `| head` does. The import continues.
@@ -96,7 +97,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     else process.exitCode = counts.refused > 0 ? EXIT_SOME_REFUSED : 0
   } catch (error) {
     if (error instanceof UnknownColumns) {
-      throw new ConfigError(
+      throw new CommandError(
         `${error.message}; use --ignore-unknown to import the file without unknown columns`,
       )
     }
@@ -109,27 +110,27 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   }
 }
 
-/** @throws ConfigError if an option does not apply to the format: ignoring it would lose data that it is to protect */
+/** @throws CommandError if an option does not apply to the format: ignoring it would lose data that it is to protect */
 function assertApplicable(
   format: Format,
   { ignoreUnknown, strict }: { readonly ignoreUnknown: boolean; readonly strict: boolean },
 ): void {
   if (strict && format === 'csv') {
-    throw new ConfigError(
+    throw new CommandError(
       'cannot use --strict with CSV, whose unknown columns are refused anyway; omit it',
     )
   }
   if (ignoreUnknown && format !== 'csv') {
-    throw new ConfigError(
+    throw new CommandError(
       'cannot use --ignore-unknown with NDJSON or JSON, whose unknown properties are ignored anyway; omit it, or use --strict to refuse them',
     )
   }
 }
 
 function summary({ blank, ...counts }: Counts): string {
-  const lines = Object.entries(counts).map(([outcome, count]) => {
-    const isUnclear = outcome === 'replayed' && count > 0
-    return `${outcome} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
+  const lines = Object.entries(counts).map(([result, count]) => {
+    const isUnclear = result === 'replayed' && count > 0
+    return `${result} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
   })
   if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
   return lines.join('')

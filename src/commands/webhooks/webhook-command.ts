@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { WEBHOOKS_MAX, type WebhookEvent, webhookEvents } from '../../../service/webhook-store.ts'
 import { allowPrivateOption, databaseOption, parseName } from '../console/options.ts'
 import { copyCommand } from '../databases/copy.ts'
-import type { AddOptions, RetryOptions, TestOptions } from './webhook.ts'
+import type { AddOptions, RetryCommandOptions, TestOptions } from './webhook.ts'
 
 /** Defines `plant-store webhook`. */
 export function webhookCommand(): Command {
@@ -33,7 +33,7 @@ export function webhookCommand(): Command {
   )
   named(command, 'retry', 'deliver to a paused or failing webhook now')
     .option('--from-oldest', 'continue with the oldest retained change')
-    .action(async (name: string, options: RetryOptions) =>
+    .action(async (name: string, options: RetryCommandOptions) =>
       (await load()).retryWebhook(name, options),
     )
   named(

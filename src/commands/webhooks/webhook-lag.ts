@@ -1,11 +1,11 @@
 import ms from 'ms'
 import type { Webhook } from '../../../service/webhook-store.ts'
 import { systemClock } from '../../../time/clock.ts'
-import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { Interrupted } from '../../transfer/source.ts'
+import { Interrupted } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { eventOf } from '../../webhooks/message.ts'
+import { CommandError } from '../console/command-error.ts'
 import { onStopSignal } from '../console/signals.ts'
 import { describeDatabase } from '../console/store-access.ts'
 
@@ -30,7 +30,7 @@ export async function describeLag(store: Store, webhook: Webhook): Promise<strin
   const next = changes.find((change) => events.includes(eventOf(change)))
   // While there is nothing to deliver, the stored cursor lags.
   const change = next ?? (changes.length === LAG_PAGE_SIZE ? changes.at(-1) : undefined)
-  return change === undefined ? 'none' : ms(Math.max(0, Date.now() - Date.parse(change.at)))
+  return change === undefined ? 'none' : ms(Math.max(0, systemClock.now() - Date.parse(change.at)))
 }
 
 /**
@@ -38,7 +38,7 @@ export async function describeLag(store: Store, webhook: Webhook): Promise<strin
  * older events of a plant from this database after newer ones from the database that the webhooks are copied to.
  *
  * @param wait wait for the deliveries
- * @throws ConfigError if there are undelivered events and, with `wait`, those of a paused webhook; Interrupted
+ * @throws CommandError if there are undelivered events and, with `wait`, those of a paused webhook; Interrupted
  */
 export async function requireDelivered(
   store: Store,
@@ -55,7 +55,7 @@ export async function requireDelivered(
     if (lagging.length === 0) return
     if (!wait || lagging.some(({ isPaused }) => isPaused)) {
       const described = lagging.map(({ description }) => description).join(', ')
-      throw new ConfigError(`${source} has undelivered events for ${described}; ${WAYS_OUT}`)
+      throw new CommandError(`${source} has undelivered events for ${described}; ${WAYS_OUT}`)
     }
     const names = escapeControlCharacters(lagging.map(({ name }) => name).join(', '))
     if (names !== waitingFor) {

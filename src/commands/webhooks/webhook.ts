@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readLatestCursor } from '../../../service/change-feed.ts'
 import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../../service/webhook-store.ts'
-import { ConfigError } from '../../config/config.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { type InvalidEndpoint, parseEndpoint } from '../../webhooks/endpoint.ts'
+import { messageOf } from '../../system/errors.ts'
+import { parseEndpoint } from '../../webhooks/endpoint.ts'
 import { newSecret, SAMPLE, toMessage } from '../../webhooks/message.ts'
 import { Sender } from '../../webhooks/sender.ts'
+import { CommandError } from '../console/command-error.ts'
 import { formatMinute, formatTable } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 import { describeLag } from './webhook-lag.ts'
@@ -19,7 +20,7 @@ export interface AddOptions {
   readonly allowPrivateWebhooks: boolean
 }
 
-export interface RetryOptions {
+export interface RetryCommandOptions {
   readonly database: string
   readonly fromOldest?: boolean
 }
@@ -37,7 +38,7 @@ const KEEP_SAFE = 'Keep it safe: it is not shown again.'
 /**
  * Adds a webhook and prints its secret. Nothing else goes to standard output, so that scripts can capture it.
  *
- * @throws ConfigError if the URL is refused, the name is taken, or there are too many
+ * @throws CommandError if the URL is refused, the name is taken, or there are too many
  */
 export async function addWebhook(options: AddOptions): Promise<void> {
   const { database, name, url, events, fromOldest = false } = options
@@ -48,9 +49,9 @@ export async function addWebhook(options: AddOptions): Promise<void> {
     const cursor = fromOldest ? undefined : latest
     const createdAt = new Date()
     const result = await store.webhooks.add({ name, url: href, events, secret, createdAt, cursor })
-    if (result === 'taken') throw new ConfigError(`webhook ${name} already exists`)
+    if (result === 'taken') throw new CommandError(`webhook ${name} already exists`)
     if (result === 'full') {
-      throw new ConfigError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
+      throw new CommandError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
     }
     process.stdout.write(`${secret}\n`)
     const start = fromOldest ? 'the oldest retained change' : 'now'
@@ -64,12 +65,12 @@ export async function addWebhook(options: AddOptions): Promise<void> {
 export async function listWebhooks(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
     const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
-    for (const webhook of await store.webhooks.list()) rows.push(await tableRow(store, webhook))
+    for (const webhook of await store.webhooks.list()) rows.push(await webhookCells(store, webhook))
     process.stdout.write(formatTable(rows))
   })
 }
 
-/** @throws ConfigError if no webhook has the name */
+/** @throws CommandError if no webhook has the name */
 export async function removeWebhook(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
     requireFound(name, await store.webhooks.remove(name))
@@ -80,18 +81,18 @@ export async function removeWebhook(database: string, name: string): Promise<voi
 /**
  * Makes the service deliver to a webhook immediately.
  *
- * @throws ConfigError if no webhook has the name, or changes after its cursor are missing, unless with `--from-oldest`
+ * @throws CommandError if no webhook has the name, or changes after its cursor are missing, unless with `--from-oldest`
  */
 export async function retryWebhook(
   name: string,
-  { database, fromOldest = false }: RetryOptions,
+  { database, fromOldest = false }: RetryCommandOptions,
 ): Promise<void> {
   await withStore({ database }, async (store) => {
     const { cursor } = (await find(store, name)).progress
     const after = fromOldest ? undefined : cursor
     const page = await store.readChanges({ after, limit: 1 })
     if (typeof page === 'string') {
-      throw new ConfigError(
+      throw new CommandError(
         `cannot resume ${name}: the changes after its last delivery are no longer retained. With --from-oldest, it continues with the oldest retained change and misses the deleted ones`,
       )
     }
@@ -103,7 +104,7 @@ export async function retryWebhook(
 /**
  * Replaces the secret of a webhook and prints the new one.
  *
- * @throws ConfigError if no webhook has the name
+ * @throws CommandError if no webhook has the name
  */
 export async function rotateWebhook(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
@@ -120,7 +121,7 @@ export async function rotateWebhook(database: string, name: string): Promise<voi
 /**
  * Delivers a sample plant from this process.
  *
- * @throws ConfigError if no webhook has the name, or the receiver does not confirm the delivery
+ * @throws CommandError if no webhook has the name, or the receiver does not confirm the delivery
  */
 export async function testWebhook(
   name: string,
@@ -130,15 +131,17 @@ export async function testWebhook(
     const webhook = await find(store, name)
     const sender = new Sender({ allowPrivate })
     const message = toMessage(`msg_${randomUUID()}`, SAMPLE, webhook, Date.now())
-    const outcome = await sender.send(webhook.url, message, new AbortController().signal)
+    const delivery = await sender.send(webhook.url, message, new AbortController().signal)
     sender.close()
-    if (outcome.result === 'failed') throw new ConfigError(`the delivery failed: ${outcome.reason}`)
-    if (outcome.result === 'gone') {
-      throw new ConfigError(
+    if (delivery.result === 'failed') {
+      throw new CommandError(`the delivery failed: ${delivery.reason}`)
+    }
+    if (delivery.result === 'gone') {
+      throw new CommandError(
         'the receiver wants no events (status 410): the service removes the webhook at the next one',
       )
     }
-    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${outcome.status}\n`)
+    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${delivery.status}\n`)
   })
 }
 
@@ -146,21 +149,21 @@ function checkUrl(url: string, allowPrivate: boolean): URL {
   try {
     return parseEndpoint(url, allowPrivate)
   } catch (error) {
-    throw new ConfigError(`invalid --url: ${(error as InvalidEndpoint).message}`)
+    throw new CommandError(`invalid --url: ${messageOf(error)}`)
   }
 }
 
 function requireFound(name: string, isFound: boolean): void {
-  if (!isFound) throw new ConfigError(`webhook ${name} does not exist`)
+  if (!isFound) throw new CommandError(`webhook ${name} does not exist`)
 }
 
 async function find(store: Store, name: string): Promise<Webhook> {
   const webhook = (await store.webhooks.list()).find((each) => each.name === name)
-  if (webhook === undefined) throw new ConfigError(`webhook ${name} does not exist`)
+  if (webhook === undefined) throw new CommandError(`webhook ${name} does not exist`)
   return webhook
 }
 
-async function tableRow(store: Store, webhook: Webhook): Promise<string[]> {
+async function webhookCells(store: Store, webhook: Webhook): Promise<string[]> {
   const { name, events, url, progress } = webhook
   const { lastSuccessAt, lastFailureAt, lastFailure } = progress
   return [

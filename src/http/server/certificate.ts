@@ -2,8 +2,8 @@ import { createPrivateKey, type KeyObject, randomBytes, X509Certificate } from '
 import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { type Config, ConfigError, fileError } from '../../config/config.ts'
-import { messageOf } from '../../system/errors.ts'
+import { type Config, ConfigError } from '../../config/config.ts'
+import { fileError, messageOf } from '../../system/errors.ts'
 import { READABLE_BY_ALL } from '../../system/file-modes.ts'
 
 const TICKET_SECRET_LENGTH = 32
@@ -41,7 +41,7 @@ export function newTicketSecret(): Uint8Array {
 /**
  * Reads the configured certificate. Resolves to undefined if none is configured.
  *
- * @throws ConfigError if it is invalid
+ * @throws ConfigError if it is invalid, FileError if it cannot be read
  */
 export async function loadCertificate(
   { tlsCertificate: certificate, tlsKey: key }: Config,
@@ -54,7 +54,7 @@ export async function loadCertificate(
 /**
  * Reads a certificate and its key, and verifies that a server can use them now.
  *
- * @throws ConfigError that names the file and what was expected
+ * @throws ConfigError that names the file and what was expected, or FileError
  */
 export async function readCertificate(
   files: CertificateFiles,

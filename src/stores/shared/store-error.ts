@@ -1,5 +1,7 @@
+import { UserError } from '../../system/errors.ts'
+
 /** A database cannot be opened, checked or backed up. The message gives the reason in one line, for the operator. */
-export class StoreError extends Error {}
+export class StoreError extends UserError {}
 
 /** There is no database, or it has no tables. */
 export class MissingDatabase extends StoreError {}

@@ -3,12 +3,12 @@ import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { ConfigError, fileError } from '../config/config.ts'
+import { fileError } from '../system/errors.ts'
 import { STDIO } from './format.ts'
 
 /** A file to import, or standard input. */
-export interface Source {
-  /** Its bytes. Throws ConfigError if they cannot be read, and the reason of the signal that interrupts it. */
+export interface InputFile {
+  /** Its bytes. Throws FileError if they cannot be read, and the reason of the signal that interrupts it. */
   readonly chunks: AsyncIterable<Buffer>
   /** Whether its end is known. The end of a pipe can also mean that its writer was killed. */
   readonly isFile: boolean
@@ -17,23 +17,12 @@ export interface Source {
   close(): void
 }
 
-/** The reason of the signal that interrupts a source: a stop signal of the operating system. */
-export class Interrupted extends ConfigError {
-  /** The one that shells use for the signal. */
-  readonly exitCode: number
-
-  constructor(exitCode: number, message = 'interrupted') {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
-
 /**
  * Opens a file, or standard input for `-`.
  *
- * @throws ConfigError if the file cannot be opened
+ * @throws FileError if the file cannot be opened
  */
-export async function openSource(file: string, signal?: AbortSignal): Promise<Source> {
+export async function openInput(file: string, signal?: AbortSignal): Promise<InputFile> {
   if (file === STDIO) {
     const isFile = fstatSync(process.stdin.fd).isFile()
     return readFrom(file, process.stdin, { isFile }, signal)
@@ -56,9 +45,9 @@ export async function openSource(file: string, signal?: AbortSignal): Promise<So
 function readFrom(
   file: string,
   stream: Readable,
-  size: Pick<Source, 'isFile' | 'sizeBytes'>,
+  size: Pick<InputFile, 'isFile' | 'sizeBytes'>,
   signal: AbortSignal | undefined,
-): Source {
+): InputFile {
   // An error before the first read would otherwise end the process. The first read reports it.
   stream.on('error', () => {})
   if (signal !== undefined) addAbortSignal(signal, stream)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { formulaFreeLine } from '../../formats/writers.ts'
+import { formulaFreeLine } from '../../formats/record-formats.ts'
 
 /** Names and their escaped forms. */
 const ESCAPED = [

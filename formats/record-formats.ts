@@ -8,7 +8,7 @@ type StoredPlant = components['schemas']['StoredPlant']
 /** A format that plants can be exported to. */
 export type ExportFormat = Exclude<Format, 'json'>
 
-export interface Writer {
+export interface RecordFormat {
   /** Precedes the records; empty if the format has no header. */
   readonly header: string
   /** Formats a plant as one record, including its newline, which the reader of the format reads back exactly. */
@@ -16,7 +16,7 @@ export interface Writer {
 }
 
 /** How plants are written in each format. */
-export const writers: { readonly [Each in ExportFormat]: Writer } = {
+export const recordFormats: { readonly [Each in ExportFormat]: RecordFormat } = {
   ndjson: { header: '', line: ndjsonLine },
   csv: { header: `${FIELDS.join()}\n`, line: csvLine },
 }

@@ -7,7 +7,7 @@ const TEXT_MAX = 2 ** 24
 const SMALL_TEXT = 2 ** 14
 
 /** Limits the text of the changes that the deliveries of all webhooks hold in memory. */
-export class PageMemory {
+export class ChangeMemory {
   readonly #max: number
   #held = 0
 
@@ -15,12 +15,12 @@ export class PageMemory {
     this.#max = max
   }
 
-  /** Whether there is room for another page. */
+  /** Whether there is room for another page of changes. */
   get hasRoom(): boolean {
     return this.#held < this.#max
   }
 
-  /** Holds a page while it is delivered. Returns a function that releases it, or undefined if there is no room. */
+  /** Holds changes while they are delivered. Returns a function that releases them, or undefined if there is no room. */
   hold(changes: readonly Change[]): (() => void) | undefined {
     const length = textLength(changes)
     const held = length > SMALL_TEXT ? length : 0
