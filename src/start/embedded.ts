@@ -21,10 +21,7 @@ export interface RunningPlantStore extends AsyncDisposable {
   readonly adminUrl: string | undefined
   /** The token from the options, or a new one. It has all scopes. */
   readonly token: string
-  /**
-   * Finishes the requests in flight, then releases all resources. Further calls return the same promise unless it has
-   * rejected.
-   */
+  /** Finishes the requests in flight, then releases all resources. Further calls return the same promise. */
   close(): Promise<void>
 }
 

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from 'fastify'
 import { loadContract } from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { Restriction } from '../../service/restriction.ts'
-import { shareResult } from '../../time/shared-result.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
@@ -40,8 +39,7 @@ export interface RunningService {
   readonly warning: string | undefined
   /**
    * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
-   * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise
-   * unless it has rejected.
+   * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise.
    */
   close(): Promise<void>
 }
@@ -206,7 +204,8 @@ interface Parts {
  * that operators can observe the stop.
  */
 function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () => Promise<void> {
-  return shareResult(async () => {
+  let closed: Promise<void> | undefined
+  const close = async () => {
     log.info('stopping')
     admin?.setAccepting(false)
     clearInterval(watch)
@@ -214,5 +213,9 @@ function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () =>
     await store.close()
     await admin?.close()
     log.info('stopped')
-  }, Number.POSITIVE_INFINITY)
+  }
+  return () => {
+    closed ??= close()
+    return closed
+  }
 }
