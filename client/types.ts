@@ -124,7 +124,7 @@ export interface Page {
 }
 
 /**
- * Selects a page of tags: those after the position `after`, and at most `limit` of them (by default 100).
+ * Selects a page of tags: those after the cursor `after`, and at most `limit` of them (by default 100).
  *
  * @example
  * const query: TagQuery = { limit: 1000 }

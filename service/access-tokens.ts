@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Grant, type Scope, scopes } from '../contract/scopes.ts'
-import { type Clock, systemClock } from '../time/clock.ts'
+import { type Clock, systemClock, toDate } from '../time/clock.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
@@ -25,9 +25,6 @@ const NEVER = 0
 
 /** How many tokens to remember. More are valid over time in a service that runs for long. */
 const KNOWN_MAX = 10_000
-
-/** The latest time that a Date can represent. */
-const LATEST_MS = 8.64e15
 
 /** The verification of a token, shared by all requests in one turn of the event loop. */
 interface Verification {
@@ -216,7 +213,7 @@ export class AccessTokens {
     const now = this.#clock.now()
     const stored = { name, scopes, digest: hashToken(token), createdAt: new Date(now) }
     if (lifetimeMs === undefined) return { token, stored }
-    const expiresAt = new Date(Math.min(now + lifetimeMs, LATEST_MS))
+    const expiresAt = toDate(now + lifetimeMs)
     return { token, stored: { ...stored, expiresAt } }
   }
 }

@@ -61,7 +61,7 @@ export interface RestrictionStore {
   readRestriction(): Promise<Restriction | undefined>
 
   /**
-   * Makes a step in one transaction, as durably as a change to a plant. When a step that begins a restriction resolves,
+   * Makes a step in one transaction, as durably as a change to a plant. A mirror applies each page of changes as a step. When a step that begins a restriction resolves,
    * no other change is in flight.
    *
    * @throws StoreUnavailable
@@ -69,7 +69,7 @@ export interface RestrictionStore {
   restrict(step: RestrictionStep): Promise<RestrictionResult>
 }
 
-/** The part that serves requests. */
+/** The part that requests need. */
 export type RestrictionReader = Pick<RestrictionStore, 'readRestriction'>
 
 /** Whether a mirror has the plants of its source as they were at one moment. Until then, it must not be read. */

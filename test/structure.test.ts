@@ -1,4 +1,4 @@
-/** The direction of the imports between folders, and the length of functions. */
+/** The imports between folders, the vocabulary of the domain, and the length of functions. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -12,7 +12,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   client: [
     'contract/api.gen.ts',
     'contract/error-codes.gen.ts',
-    // These have no dependencies, so they also run in browsers.
+    // These use nothing of Node, so they also run in browsers.
     'contract/int64.ts',
     'contract/limits.gen.ts',
     'time/retry.ts',

@@ -8,6 +8,14 @@ export interface Clock {
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
+/** The latest time that a Date can represent. */
+const LATEST_MS = 8.64e15
+
+/** The date of a time in milliseconds since 1970, or the latest date if there is none so late. */
+export function toDate(milliseconds: number): Date {
+  return new Date(Math.min(milliseconds, LATEST_MS))
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -38,9 +38,9 @@ const SIGNED_IN = 'plant-store-signed-in'
 export async function openSession(access: string | Person): Promise<Session> {
   const person = typeof access === 'string' ? undefined : access
   const rejection = new AbortController()
-  const freshToken = async (person: Person) => {
+  const freshToken = async (signedIn: Person) => {
     try {
-      return await person.accessToken()
+      return await signedIn.accessToken()
     } catch (error) {
       if (isRejected(error)) rejection.abort()
       throw error
@@ -85,8 +85,8 @@ export function canResume(): boolean {
 }
 
 /**
- * Resumes the session of an earlier visit: a person comes from the issuer, a token is stored, or the person had signed
- * in when the page was loaded again. Then the tab leaves for the issuer, which usually returns at once.
+ * Resumes a session: that of a person who returns from the issuer, that of a stored token, or that of a person who was
+ * signed in before the page was reloaded. For the last, the tab leaves for the issuer, which usually returns at once.
  *
  * @throws what `openSession` and `SignIn` throw
  */

@@ -10,14 +10,14 @@ export type Difference = 'missing here' | 'missing at the source' | 'different c
 export interface Comparison {
   /** How many plants are the same. */
   readonly equal: number
-  /** How many plants differ, but have changed at the source after the mirror's position. */
+  /** How many plants differ, but have changed at the source after the mirror's cursor. */
   readonly changed: number
   /** The other plants that differ, in the order of their ids. If there are too many, only the first ones. */
   readonly differences: ReadonlyMap<bigint, Difference>
 }
 
 export interface ComparisonOptions {
-  /** A position of the mirror, which was read before the call. */
+  /** The cursor of the mirror, read before the call. */
   readonly cursor: string
   readonly mirror: Pick<PlantStore, 'list'>
   readonly source: Pick<Source, 'readPlants' | 'readChanges'>

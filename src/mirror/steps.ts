@@ -11,7 +11,7 @@ import { type FeedPage, PAGE_SIZE, type PlantPage, type Source } from './source.
 /** A mirror that has not copied all plants. */
 export type PartialMirror = MirrorRestriction & { readonly copyFrom: bigint }
 
-/** A step of a mirror to its next position. */
+/** A step of a mirror to its next state. */
 export type MirrorStep = RestrictionStep & { readonly next: MirrorRestriction }
 
 /**
@@ -41,9 +41,9 @@ export async function prepareCopyStep(
     ...copied.map((plant) => [plant.id, plant] as const),
     ...feed.changes.filter(isCovered).map(({ id, plant }) => [id, plant] as const),
   ])
-  const position =
+  const state =
     through < INT64_MAX ? { copyFrom: through + 1n } : await findConsistency(source, feed.cursor)
-  const next = { source: source.url, cursor: feed.cursor, ...position }
+  const next = { source: source.url, cursor: feed.cursor, ...state }
   return { expected, next, ...split(plants), copied: copied.length }
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../contract/scopes.ts'
 import { IssuerUnavailable, type TokenIssuer } from '../../service/token-issuer.ts'
-import { type Clock, systemClock } from '../../time/clock.ts'
+import { type Clock, systemClock, toDate } from '../../time/clock.ts'
 import { messageOf } from '../system/errors.ts'
 import type { KeysReading, ReadKeys } from './issuer-keys.ts'
 
@@ -49,9 +49,6 @@ const KEYS_LIFETIME_MS = 600_000
 const VERIFIED_MAX = 10_000
 
 const UNREAD: KeysReading = { json: undefined, isNew: true, retryAfterMs: 0 }
-
-/** The latest time that a Date can represent. */
-const LATEST_MS = 8.64e15
 
 export interface IssuerTokensOptions {
   readonly issuer: string
@@ -142,7 +139,7 @@ export class IssuerTokens implements TokenIssuer {
       name: isSubject(name) ? name : sub,
       subject: sub,
       scopes: ourScopes.filter((each) => granted.includes(this.#options.scopes[each])),
-      expiresAt: new Date(Math.min(1000 * Number(exp), LATEST_MS)),
+      expiresAt: toDate(1000 * Number(exp)),
     }
   }
 

@@ -69,7 +69,7 @@ interface Delivery {
  * Delivers changes to the webhooks in a store. Other processes can do the same: the one that has the lease delivers,
  * the others wait for it to end. While the database is a mirror, none delivers: the source delivers these changes.
  *
- * Without webhooks, it costs one read of an empty table a second, and no module for deliveries is loaded.
+ * Without webhooks, it costs one read of an empty table a second, and loads neither the dispatcher nor the sender.
  */
 export class WebhookDeliveries {
   readonly #options: WebhookDeliveriesOptions

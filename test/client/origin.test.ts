@@ -1,4 +1,4 @@
-/** The client in a page, which here is Node with a page's globals. test/browser/cors.test.ts uses a real browser. */
+/** The client in a page, which here is Node with a page's globals. test/browser/cors.system.ts uses a real browser. */
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { type Service, startService } from '../helpers/service.ts'

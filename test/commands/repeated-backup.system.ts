@@ -62,7 +62,7 @@ t.test('a full disk costs no backup, and the next succeeds', { skip: noMounts },
   const db = openDatabase({ file: database, lockTimeout: 0 })
   t.teardown(() => db.close())
   const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
-  // The plant and the log of changes have the name, so the database takes 2 MB.
+  // The plant and the feed have the name, so the database takes 2 MB.
   insert.run(1, 'x'.repeat(1_000_000))
   const args = [process.execPath, MAIN, 'backup', '--every', '3s', folder, '--database', database]
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, folder, ...args]

@@ -26,7 +26,7 @@ export class History {
   readonly #unansweredBatches = new Map<readonly NewPlant[], readonly NewPlant[]>()
   #contests = new Map<bigint, Contest>()
   readonly last = new Map<bigint, Acknowledged>()
-  /** What the log of changes must contain. */
+  /** What the feed must contain. */
   readonly logged = new LoggedChanges()
   /** Number of responses by method and status. */
   readonly answers: Record<string, number> = {}

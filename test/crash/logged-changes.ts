@@ -9,7 +9,7 @@ import { byId } from '../stores/plants.ts'
 
 type State = Plant | undefined
 
-/** The changes of each plant that the log must contain, in order, each exactly once. */
+/** The changes of each plant that the feed must contain, in order, each exactly once. */
 export class LoggedChanges {
   /** The states of each plant, starting with none. */
   readonly #states = new Map<bigint, State[]>()
@@ -30,7 +30,7 @@ export class LoggedChanges {
     }
   }
 
-  /** Describes each plant whose changes in the log are not those that were recorded. */
+  /** Describes each plant whose changes in the feed are not those that were recorded. */
   faults(changes: readonly Change[]): string[] {
     const logged = new Map<bigint, State[]>()
     for (const { id, plant } of changes) {
@@ -46,7 +46,7 @@ export class LoggedChanges {
   }
 }
 
-/** All changes in the log of a file, read through another connection. */
+/** All changes in the feed of a file, read through another connection. */
 export function changesIn(file: string): Change[] {
   const db = new Sqlite(file, { readonly: true }).defaultSafeIntegers()
   try {
@@ -55,7 +55,7 @@ export function changesIn(file: string): Change[] {
     let after: string | undefined
     for (;;) {
       const page = read({ after, limit: 1000 }, UNLIMITED)
-      if (typeof page !== 'object') throw new Error(`the log is ${String(page)}`)
+      if (typeof page !== 'object') throw new Error(`the feed is ${String(page)}`)
       changes.push(...page.changes)
       if (page.changes.length === 0) return changes
       after = page.next

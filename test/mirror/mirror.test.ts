@@ -160,7 +160,7 @@ t.test('a restart waits until services have noticed it, even if it is killed', a
   await isCopyOf(service, t)
 })
 
-t.test('a mirror stops if the log of the source no longer reaches back', async (t) => {
+t.test('a mirror stops if the feed of the source no longer reaches back', async (t) => {
   await copy.run()
   await change(service.store)
   const db = new Sqlite(service.database)

@@ -152,7 +152,7 @@ export class ModelRun {
       this.withMirror(
         async (store) => (await store.readChanges({ after: end, limit: 1 })) === 'expired',
       )
-    await this.#whileMirroring(until('the log of the mirror has begun again', isRestarted))
+    await this.#whileMirroring(until('the feed of the mirror has begun again', isRestarted))
   }
 
   /** Lets the mirror catch up after the load, and compares it. */

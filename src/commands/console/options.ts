@@ -16,7 +16,7 @@ export const settingOptions: readonly Option[] = settingNames.map(settingOption)
 /** Shared by the commands that open the database. */
 export const databaseOption = settingOption('database')
 
-/** Shared by the commands that keep a log of changes while they run. */
+/** Shared by the commands that retain changes while they run. */
 export const retentionOptions = (['keepChanges', 'keepChangesBytes'] as const).map(settingOption)
 
 /** Shared by the commands that copy from another database. */

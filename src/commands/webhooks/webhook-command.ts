@@ -50,7 +50,7 @@ export function webhookCommand(): Command {
   return command
 }
 
-/** Defines `plant-store webhook copy`. Cursors are not copied, because each belongs to the log of its database. */
+/** Defines `plant-store webhook copy`. Cursors are not copied, because each belongs to the feed of its database. */
 function copyWebhooksCommand(): Command {
   return copyCommand('copy all webhooks from another database; they get changes from now on', {
     kind: 'webhook',

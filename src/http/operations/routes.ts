@@ -1,6 +1,9 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type { ContractDocument, Operation } from '../../../contract/contract.ts'
-import { matchOperations } from '../../../contract/contract.ts'
+import {
+  type ContractDocument,
+  matchOperations,
+  type Operation,
+} from '../../../contract/contract.ts'
 import { known } from '../../../contract/known.ts'
 import type {
   AnyRequest,

@@ -10,7 +10,10 @@ import { shareResult } from '../../../time/shared-result.ts'
 import { restrictedError } from '../../config/restricted-error.ts'
 import { ApiError } from '../responses/api-error.ts'
 
-/** How long a restriction stays known, unless it makes reads fail. Other processes change it, which must take effect within a second. */
+/**
+ * How long a restriction stays known, unless it makes reads fail. Other processes change it, which must take effect
+ * within a second.
+ */
 const LIFETIME_MS = 500
 
 /**

@@ -33,8 +33,7 @@
  * `server/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, more than 100 header fields, and bodies in tiny chunks.
  */
-import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
-import { errorCodes } from '../../../contract/error-codes.gen.ts'
+import { type ErrorCode, errorCodes } from '../../../contract/error-codes.gen.ts'
 import type { AnyFailure } from '../../../contract/operation-types.ts'
 import type { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { IssuerUnavailable } from '../../../service/token-issuer.ts'

@@ -14,8 +14,7 @@ export interface ThreadStore extends RequestStore, RestrictionReader, TokenStore
   metrics(): Promise<Metrics>
 
   /**
-   * Completes the calls in flight, then closes the database. Calls of ChangeFeed and WebhookStore can fail instead.
-   * Further calls have no effect.
+   * Completes the changes in flight, then closes the database. Reads in flight can fail. Further calls have no effect.
    */
   close(): Promise<void>
 }

@@ -54,7 +54,7 @@ const SIZE = `sum(${CHANGE_SIZE} + ${TEXT_LENGTH})`
 
 /**
  * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
- * statement logs them if they fit into one row. It does not read more of them than could fit.
+ * statement inserts them if they fit into one row. It does not read more of them than could fit.
  */
 function buildInsert(changes: string): string {
   const numbered = `
@@ -79,7 +79,7 @@ const REMOVED = (plants: string) =>
   buildInsert(`SELECT 'r'::"char", id, NULL::text, NULL::text FROM ${plants}`)
 
 /**
- * Compares old and new rows, so that updates that change nothing are not logged. The join is full because SQL can also
+ * Compares old and new rows, so that updates that change nothing are not in the feed. The join is full because SQL can also
  * change ids, which the store never does.
  */
 const CHANGED = buildInsert(`

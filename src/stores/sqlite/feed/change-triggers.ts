@@ -87,7 +87,7 @@ export function beginMissingFeed(db: Database): boolean {
   return run.immediate()
 }
 
-/** Whether changes are logged. */
+/** Whether the feed is on. */
 export function hasFeed(db: Database): boolean {
   return db.prepare('SELECT id FROM change_log').get() !== undefined
 }

@@ -25,7 +25,7 @@ export interface SchemaComparison {
 }
 
 /**
- * Compares the schema of a database with that of a new one of the same version, which logs or refuses changes only if
+ * Compares the schema of a database with that of a new one of the same version, which records or refuses changes only if
  * the database does. Reads no plants. While other processes can write, it needs a transaction.
  */
 export function compareSchema(db: Database): SchemaComparison {

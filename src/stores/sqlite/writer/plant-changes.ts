@@ -22,7 +22,7 @@ export function preparePlantChanges(db: Database) {
   const replace = db.prepare('UPDATE plants SET name = ?, tag = ? WHERE id = ?')
   const erase = db.prepare('DELETE FROM plants WHERE id = ?')
   const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
-  const unlogFrom = db.prepare('DELETE FROM changes WHERE position > ?')
+  const removeChangesAfter = db.prepare('DELETE FROM changes WHERE position > ?')
 
   const create = (plant: NewPlant): CreateResult => {
     const { id, name, tag } = plant
@@ -47,7 +47,7 @@ export function preparePlantChanges(db: Database) {
     return results
   }
   /**
-   * Imports plants with `stop`. If one of them conflicts, none is stored or logged. The transaction can contain other
+   * Imports plants with `stop`. If one of them conflicts, none is stored, and none is in the feed. The transaction can contain other
    * changes, so it is not rolled back.
    */
   const importUnlessConflict = (plants: readonly NewPlant[]): ImportResult[] => {
@@ -57,7 +57,7 @@ export function preparePlantChanges(db: Database) {
     for (const [index, { id }] of plants.entries()) {
       if (results[index] === 'created') erase.run(id)
     }
-    unlogFrom.run(start)
+    removeChangesAfter.run(start)
     return results
   }
 

@@ -44,7 +44,7 @@ export class Writer {
   }
 
   /**
-   * Makes all changes, in order, or none. Returns when they are on disk.
+   * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk.
    *
    * @throws StoreUnavailable if the changes cannot be made now
    */
