@@ -46,7 +46,10 @@ export async function* followChanges(
   const pages = changePages(first.cursor, (after) =>
     fetchChanges(transport, { after, limit, wait: WAIT_SECONDS }, { signal }, true),
   )
-  for await (const { changes } of pages) yield* changes
+  for (;;) {
+    const { value } = await pages.next()
+    yield* value.changes
+  }
 }
 
 /**
@@ -60,7 +63,8 @@ export async function* changePages<Page extends { readonly cursor: string }>(
   after: string,
   fetchPage: (after: string) => Promise<Page>,
 ): AsyncGenerator<Page, never, void> {
-  for (let cursor = after; ; ) {
+  let cursor = after
+  for (;;) {
     const page = await fetchPage(cursor)
     yield page
     cursor = page.cursor

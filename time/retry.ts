@@ -44,7 +44,8 @@ export async function retry<Result>(
 ): Promise<Result> {
   const { attempts = Number.POSITIVE_INFINITY, delayAfter = () => 0, signal } = policy
   const { wait = systemClock.wait } = policy
-  for (let failures = 0; ; ) {
+  let failures = 0
+  for (;;) {
     try {
       return await attempt(failures)
     } catch (error) {

@@ -81,8 +81,9 @@ export class LiveFeed extends Model {
         const pages = changePages(LATEST, fetchPage)
         await pages.next()
         start()
-        for await (const { changes } of pages) {
-          if (changes.length > 0) listener.onChanges(changes)
+        for (;;) {
+          const { value } = await pages.next()
+          if (value.changes.length > 0) listener.onChanges(value.changes)
         }
       } catch (error) {
         if (signal.aborted) return

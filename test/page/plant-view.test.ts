@@ -341,6 +341,7 @@ t.test('what the service refuses is not requested again', async (t) => {
   const service = await start(t, 3)
   const { view, proxy } = await open(t, service, { selection: { filter: { q: 'x'.repeat(101) } } })
   await until(view, () => view.loader.problem !== undefined && view.feed.state === 'live')
+  await setImmediate()
   view.show(0, 10)
   t.notOk(view.loader.isLoading)
   t.equal(proxy.requests.filter(({ line }) => line.startsWith('GET /plants')).length, 1)

@@ -140,7 +140,7 @@ export class RouteTable {
   #hasSegment(parameters: unknown): boolean {
     const values: Record<string, string> = Object(parameters)
     for (const name in values) {
-      const value = values[name] ?? ''
+      const value = String(values[name])
       if (this.#segments.includes(value.slice(value.lastIndexOf('/') + 1))) return true
     }
     return false

@@ -190,8 +190,7 @@ export function bodyReader({ bodyLimit, threads, clock }: BodyReaderOptions) {
         // Like JSON.parse, but integers keep their exact value.
         value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length))
       } catch (error) {
-        if (!(error instanceof Error)) throw error
-        return done(error)
+        return done(Object(error))
       }
       done(null, value)
     }

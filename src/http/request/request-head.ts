@@ -22,7 +22,7 @@ export interface Repetitions {
 export function countRepetitions({ rawHeaders }: IncomingMessage): Repetitions {
   const found: Repetitions = { hosts: 0, authorizations: 0, contentTypes: 0 }
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ''
+    const name = String(rawHeaders[index])
     if (name.length === 4 && name.toLowerCase() === 'host') found.hosts++
     else if (name.length === 12 && name.toLowerCase() === 'content-type') found.contentTypes++
     else if (name.length === 13 && name.toLowerCase() === 'authorization') found.authorizations++

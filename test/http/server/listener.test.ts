@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { addressOf } from '../../../src/http/server/listener.ts'
 import {
   type PlantStoreOptions,
   type RunningPlantStore,
@@ -145,4 +146,8 @@ t.test('a port has as many listeners, however many threads serve', { skip: noTab
   t.equal(countListeners(portOf(await started(t, { host: '127.0.0.1' }))), 16)
   const { port } = await startThreads(t)
   t.equal(countListeners(port), 16, `with ${THREADS} threads`)
+})
+
+t.test('a server that does not listen has no address', async (t) => {
+  t.throws(() => addressOf(createServer()), { message: 'the server has no address' })
 })

@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { fastify } from 'fastify'
 import t, { type Test } from 'tap'
+import { readCertificate } from '../../../src/http/server/certificate.ts'
+import { serveTls } from '../../../src/http/server/tls.ts'
 import type { PlantStoreOptions } from '../../../src/index.ts'
 import { startPlantStore } from '../../../src/index.ts'
 import { issue, writeFiles } from '../../helpers/certificates.ts'
@@ -270,4 +273,12 @@ t.test('unread docs responses take a bounded amount of memory', async (t) => {
     [{ status: 200 }],
     'when they disconnect, the budget is free again',
   )
+})
+
+t.test('a certificate is not given to a server of plain HTTP', async (t) => {
+  const paths = { certificate: files.tlsCertificate, key: files.tlsKey }
+  const certificate = await readCertificate(paths, Buffer.alloc(32))
+  t.throws(() => serveTls(fastify(), certificate, true), {
+    message: 'the server does not use TLS',
+  })
 })

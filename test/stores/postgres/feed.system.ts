@@ -162,15 +162,24 @@ t.test('a read from the beginning starts again if its start is deleted meanwhile
   const send = connections.query.bind(connections)
   let finds = 0
   connections.query = async (text, values) => {
+    const isFind = /position = \w+.oldest/.test(String(text))
+    if (isFind) finds++
+    // Another process is between its two statements, then has deleted what this one has found.
+    if (isFind && finds === 1) await query('UPDATE plant_change_log SET oldest = 0')
     const rows = await send(text, values)
-    if (/position = \w+.oldest/.test(String(text)) && ++finds === 1) {
+    if (isFind && finds === 1) {
+      await query('UPDATE plant_change_log SET oldest = (SELECT min(position) FROM plant_commits)')
+    } else if (isFind && finds === 2) {
       await query('UPDATE plant_change_log SET oldest = position')
+      await query(
+        'DELETE FROM plant_commits WHERE position < (SELECT oldest FROM plant_change_log)',
+      )
     }
     return rows as never
   }
   const page = await new PostgresFeed(connections).readChanges({ limit: 10 })
   t.match(page, { changes: [] })
-  t.equal(finds, 2)
+  t.equal(finds, 3)
 })
 
 t.test('the cursor of another engine is expired', async (t) => {
