@@ -1,12 +1,14 @@
-import { shareResult } from '../../time/shared-result.ts'
 import { within } from '../../time/within.ts'
 
 /** How long to wait for another thread. */
 const TIMEOUT_MS = 1000
 
+/** In place of figures that have not arrived in time. */
+const LATE = Symbol('late')
+
 /**
  * Creates a function that reads figures of another thread, which can be blocked or end. If they do not arrive in time,
- * it resolves to the last ones that did.
+ * it resolves to the last ones that did, and a later call resolves to the late ones once they have arrived.
  *
  * @param none the figures until the first ones arrive
  */
@@ -16,12 +18,15 @@ export function lastKnown<Figures>(
   timeoutMs = TIMEOUT_MS,
 ): () => Promise<Figures> {
   let known = none
-  const update = shareResult(async () => {
-    // If the thread has ended, the last figures stay.
-    known = await read().catch(() => known)
-  })
+  let pending: Promise<Figures> | undefined
   return async () => {
-    await within(update(), timeoutMs, undefined)
+    // Not shareResult: late figures must be returned once, because some of them count since the last reading.
+    pending ??= read().catch(() => known)
+    const figures = await within(pending, timeoutMs, LATE)
+    if (figures !== LATE) {
+      known = figures
+      pending = undefined
+    }
     return known
   }
 }
