@@ -18,7 +18,7 @@ const GRACE_TIME_MS = 10_000
 
 /** The index takes more memory than SQLite uses to sort it, as that of a migration can: it needs a temporary file. */
 const CREATE_LARGE_INDEX = `
-  new (require('better-sqlite3'))(':memory:').exec(\`
+  new (require('/app/node_modules/better-sqlite3'))(':memory:').exec(\`
     CREATE TABLE plants AS
       WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 40000)
       SELECT id, printf('%.1000d', id) AS tag FROM ids;
