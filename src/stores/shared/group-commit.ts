@@ -151,11 +151,12 @@ function takeFirst<Change, Result>(
   min = 0,
 ): Waiting<Change, Result>[] {
   let count = 0
-  let total = size
+  let { changes, text } = size
   for (const waiting of queue) {
-    if (count >= min && isFull(total)) break
+    if (count >= min && isFull({ changes, text })) break
     count += 1
-    total = sumSizes([total, waiting.size])
+    changes += waiting.size.changes
+    text += waiting.size.text
   }
   return queue.splice(0, count)
 }
