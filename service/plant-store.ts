@@ -27,22 +27,56 @@ export type CreateResult = 'created' | 'replayed' | 'conflict'
  */
 export type NoMatch = 'not-found' | 'changed'
 
-/** The result of a batch: how many plants were created and replayed, or the id of the first `conflict`. */
-export type BatchResult =
-  | { readonly created: number; readonly replayed: number }
-  | { readonly conflict: bigint }
+/**
+ * A change to one plant:
+ * - `create` stores a plant if its id is free;
+ * - `put` creates or replaces a plant;
+ * - `update` applies a patch to a plant;
+ * - `remove` removes a plant, which frees its id.
+ *
+ * `expected` are the acceptable versions of the plant (see `contentVersion`); undefined accepts any. The store compares
+ * and changes atomically: of concurrent updates that expect the same version, one succeeds.
+ */
+export type PlantChange =
+  | { readonly type: 'create'; readonly plant: NewPlant }
+  | { readonly type: 'put'; readonly plant: NewPlant }
+  | ({ readonly type: 'update'; readonly id: bigint; readonly patch: PlantPatch } & Expecting)
+  | ({ readonly type: 'remove'; readonly id: bigint } & Expecting)
+
+/** Whether a list of changes is applied as a whole, or each change for itself. */
+export type ApplyMode = 'all-or-none' | 'each'
+
+interface Expecting {
+  readonly expected?: readonly string[] | undefined
+}
+
+/**
+ * The results of each type of change in a list. `replayed` and `unchanged` are without effect: the plant already was as
+ * the change would leave it, or already gone and the removal expected no version. `conflict`, `not-found` and `changed`
+ * are refusals.
+ */
+interface ChangeResults {
+  create: CreateResult
+  put: 'created' | 'updated' | 'unchanged'
+  update: 'updated' | 'unchanged' | NoMatch
+  remove: 'removed' | 'unchanged' | NoMatch
+}
+
+export type ChangeType = keyof ChangeResults
+
+export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[Type]
+
+export type Refusal = 'conflict' | NoMatch
+
+/** Whether a change was refused. */
+export function isRefusal(result: ChangeResult): result is Refusal {
+  return result === 'conflict' || result === 'not-found' || result === 'changed'
+}
 
 /** Describes a `conflict` to the client. */
 export function conflictMessage(id: bigint): string {
   return `plant ${id} already exists with different content`
 }
-
-/** How an import resolves a conflict. */
-export const onConflicts = ['stop', 'keep', 'replace'] as const
-export type OnConflict = (typeof onConflicts)[number]
-
-/** A CreateResult, or a conflict that `onConflict` resolved: `kept` or `replaced`. */
-export type ImportResult = CreateResult | 'kept' | 'replaced'
 
 export interface PageRequest {
   /** Return only plants with a greater id. */
@@ -115,13 +149,11 @@ export interface PlantStore extends ChangeFeed {
   create(plant: NewPlant): Promise<CreateResult>
 
   /**
-   * Stores all plants in one transaction, each as `create` does, unless one of them conflicts. Then it stores none,
-   * and the result is the first conflict in the order of the batch. Concurrent calls see either all of the plants or
-   * none.
-   *
-   * @param plants must have distinct ids
+   * Makes changes in one transaction, in order, and resolves to their results in the same order. Concurrent calls see
+   * all of them or none. Refused changes leave the others alone, unless `mode` is `all-or-none`: then nothing is
+   * changed, and the other results say what they would have been.
    */
-  createAll(plants: readonly NewPlant[]): Promise<BatchResult>
+  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
   get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined>
@@ -153,26 +185,15 @@ export interface PlantStore extends ChangeFeed {
    */
   listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'>
 
-  /**
-   * Applies a patch and resolves to the updated plant.
-   *
-   * @param expected the acceptable versions (see `contentVersion`). The store compares and updates
-   *   atomically: of concurrent updates that expect the same version, one succeeds. Undefined accepts any.
-   */
+  /** Applies a patch and resolves to the updated plant. `expected` works as in PlantChange. */
   update(
     id: bigint,
     patch: PlantPatch,
     expected?: readonly string[],
   ): Promise<StoredPlant | NoMatch>
 
-  /** Removes a plant, which frees its id. `expected` works as in `update`. */
+  /** Removes a plant, which frees its id. `expected` works as in PlantChange. */
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch>
-
-  /**
-   * Stores plants in order, in one transaction, and resolves to their results in the same order. With
-   * `stop`, the first `conflict` ends the import: the plants before it are stored, the others are not.
-   */
-  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]>
 
   /**
    * Iterates over all plants, ordered by id, in batches. All batches come from one snapshot, taken at the
@@ -185,7 +206,7 @@ export interface PlantStore extends ChangeFeed {
 }
 
 /** The calls that requests need. Several threads can serve them. */
-export type RequestStore = Omit<PlantStore, 'importPlants' | 'exportPlants'>
+export type RequestStore = Omit<PlantStore, 'exportPlants'>
 
 /** A version contains at most this much text, in UTF-16 units. */
 const VERSION_TEXT_MAX = 64

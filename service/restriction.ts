@@ -1,4 +1,9 @@
-import { type NewPlant, type PlantStore, StoreUnavailable } from './plant-store.ts'
+import {
+  type ChangeResult,
+  type PlantChange,
+  type PlantStore,
+  StoreUnavailable,
+} from './plant-store.ts'
 
 /**
  * Why requests cannot use the plants of a database as usual:
@@ -34,11 +39,9 @@ export interface RestrictionStep {
    * changes no plants.
    */
   readonly next: Restriction | undefined
-  /** Plants to create or replace, with distinct ids. */
-  readonly stored?: readonly NewPlant[]
-  /** Ids of plants to remove. */
-  readonly removed?: readonly bigint[]
-  /** How many of `stored` must be new, and how many of `removed` must exist. By default, any number. */
+  /** Changes to the plants, made as by PlantStore.apply with `each`. */
+  readonly changes?: readonly PlantChange[]
+  /** How many changes must create a plant, and how many remove one. By default, any number. */
   readonly effect?: { readonly created: number; readonly removed: number }
 }
 
@@ -80,6 +83,13 @@ export function isConsistent({ copyFrom, consistentAt }: MirrorRestriction): boo
 /** Whether a step would make a database with plants of its own a mirror. */
 export function beginsMirror({ expected, next }: RestrictionStep): boolean {
   return expected === undefined && typeof next === 'object'
+}
+
+/** Whether the changes of a step had the required effect. */
+export function hasEffect({ effect }: RestrictionStep, results: readonly ChangeResult[]): boolean {
+  if (effect === undefined) return true
+  const count = (result: ChangeResult) => results.filter((each) => each === result).length
+  return count('created') === effect.created && count('removed') === effect.removed
 }
 
 /** Tells clients why they cannot change plants: a sentence without a capital and a full stop, like error messages. */

@@ -1,6 +1,6 @@
 import { parseJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import type { Plant, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import type { Plant, PlantChange, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
@@ -44,7 +44,7 @@ export async function prepareCopyStep(
   const state =
     through < INT64_MAX ? { copyFrom: through + 1n } : await findConsistency(source, feed.cursor)
   const next = { source: source.url, cursor: feed.cursor, ...state }
-  return { expected, next, ...split(plants), copied: copied.length }
+  return { expected, next, changes: toChanges(plants), copied: copied.length }
 }
 
 /**
@@ -79,22 +79,22 @@ export function prepareFollowStep(
   const { consistentAt } = expected
   const isPending = changes.length > 0 && changes.every((change) => change.cursor !== consistentAt)
   const next = { source, cursor, ...(isPending && consistentAt && { consistentAt }) }
-  const { stored, removed } = split(new Map(changes.map(({ id, plant }) => [id, plant])))
-  if (!isConsistent(expected)) return { expected, next, stored, removed }
+  const plants = new Map(changes.map(({ id, plant }) => [id, plant]))
+  const step = { expected, next, changes: toChanges(plants) }
+  if (!isConsistent(expected)) return step
   const firstTypes = new Map(changes.toReversed().map(({ id, type }) => [id, type]))
-  const isNew = (id: bigint) => firstTypes.get(id) === 'created'
-  const effect = {
-    created: stored.filter(({ id }) => isNew(id)).length,
-    removed: removed.filter((id) => !isNew(id)).length,
+  let [created, removed] = [0, 0]
+  for (const [id, plant] of plants) {
+    const isNew = firstTypes.get(id) === 'created'
+    if (isNew && plant !== undefined) created++
+    if (!isNew && plant === undefined) removed++
   }
-  return { expected, next, stored, removed, effect }
+  return { ...step, effect: { created, removed } }
 }
 
 /** Plants without content are to be removed. */
-function split(plants: ReadonlyMap<bigint, Plant | undefined>) {
-  const entries = [...plants]
-  return {
-    stored: entries.flatMap(([id, plant]) => (plant ? [{ ...plant, id }] : [])),
-    removed: entries.flatMap(([id, plant]) => (plant ? [] : [id])),
-  }
+function toChanges(plants: ReadonlyMap<bigint, Plant | undefined>): PlantChange[] {
+  return Array.from(plants, ([id, plant]) =>
+    plant ? { type: 'put', plant: { ...plant, id } } : { type: 'remove', id },
+  )
 }

@@ -1,8 +1,9 @@
 import { known } from '../../contract/known.ts'
 import {
+  type ApplyMode,
+  type ChangeResult,
   conflictMessage,
-  type ImportResult,
-  type OnConflict,
+  type NewPlant,
   type PlantStore,
 } from '../../service/plant-store.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
@@ -11,8 +12,39 @@ import type { ParsedRecord, RecordBatch } from './record.ts'
 export const onErrors = ['stop', 'skip'] as const
 export type OnError = (typeof onErrors)[number]
 
+/** What to do about a plant whose id has a different one. */
+export const onConflicts = ['stop', 'keep', 'replace'] as const
+export type OnConflict = (typeof onConflicts)[number]
+
+/** The change for each plant of the file, and what its results mean to an import. */
+const CHANGES: {
+  readonly [onConflict in OnConflict]: {
+    readonly type: 'create' | 'put'
+    readonly mode: ApplyMode
+    readonly results: { readonly [result in ChangeResult]?: ImportResult }
+  }
+} = {
+  stop: {
+    type: 'create',
+    mode: 'all-or-none',
+    results: { created: 'created', replayed: 'replayed', conflict: 'conflict' },
+  },
+  keep: {
+    type: 'create',
+    mode: 'each',
+    results: { created: 'created', replayed: 'replayed', conflict: 'kept' },
+  },
+  replace: {
+    type: 'put',
+    mode: 'each',
+    results: { created: 'created', unchanged: 'replayed', updated: 'replaced' },
+  },
+}
+
+type ImportResult = 'created' | 'replayed' | 'conflict' | 'kept' | 'replaced'
+
 /** The part of the store that an import needs. */
-export type ImportStore = Pick<PlantStore, 'importPlants'>
+export type ImportStore = Pick<PlantStore, 'apply'>
 
 /** Number of records per result. `blank` counts records without any value. */
 export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused' | 'blank', number>
@@ -100,7 +132,7 @@ async function storeRecords(
   const stopAt = onError === 'stop' ? records.findIndex(isInvalid) : -1
   const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
   const plants = selected.flatMap(({ result }) => (typeof result === 'object' ? result : []))
-  const results = plants.length === 0 ? [] : await store.importPlants(plants, onConflict)
+  const results = plants.length === 0 ? [] : await importPlants(store, plants, onConflict)
   let next = 0
   for (const { number, result, ignored } of selected) {
     if (result === undefined) {
@@ -129,4 +161,21 @@ async function storeRecords(
     if (ignored !== undefined) onIgnored?.(ignored)
   }
   return stopAt === -1
+}
+
+/**
+ * Stores plants in one transaction, and resolves to their results in the same order. With `stop`, those from the first
+ * conflict on are not stored, and the results end with a conflict.
+ */
+export async function importPlants(
+  store: ImportStore,
+  plants: readonly NewPlant[],
+  onConflict: OnConflict,
+): Promise<ImportResult[]> {
+  const { type, mode, results } = CHANGES[onConflict]
+  const changes = plants.map((plant) => ({ type, plant }))
+  const imported = (await store.apply(changes, mode)).map((result) => known(results[result]))
+  const conflict = imported.indexOf('conflict')
+  if (conflict === -1) return imported
+  return [...(await importPlants(store, plants.slice(0, conflict), onConflict)), 'conflict']
 }

@@ -1,8 +1,10 @@
 /** Web apps in a real browser that call the service from the same origin, an allowed one and another one. */
+
 import type { Browser, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Service, type StartOptions, startService } from '../helpers/service.ts'
 import { startAppServer } from './app-server.ts'
@@ -118,7 +120,8 @@ function testApps(program: string): void {
 
   t.test('an app on an allowed origin can read all headers of the contract', async (t) => {
     const page = await open(t, allowed)
-    await service.store.importPlants(
+    await importPlants(
+      service.store,
       [11n, 12n].map((id) => ({ id, name: 'Acer' })),
       'stop',
     )

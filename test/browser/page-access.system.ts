@@ -1,7 +1,9 @@
 /** Signing in to the page, and what each token permits. */
+
 import type { Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { type PlantsPage, testInBrowser } from './plants-page.ts'
@@ -11,7 +13,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
   let service: Service
   t.before(async () => {
     service = await startService(t)
-    await service.store.importPlants([{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'stop')
+    await importPlants(service.store, [{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'stop')
   })
 
   t.test('the page asks for a token, and keeps it for the tab', async (t) => {
@@ -87,13 +89,13 @@ testInBrowser(t, 'tokens in the page', (open) => {
     await plants.page.keyboard.press('Escape')
     await plants.page.locator('.plant-row:focus').waitFor()
 
-    await service.store.importPlants([{ id: 6n, name: 'Acer' }], 'stop')
+    await importPlants(service.store, [{ id: 6n, name: 'Acer' }], 'stop')
     await plants.button('View Abies nigra').click()
     await plants.page.mouse.move(0, 0)
     await service.call({ method: 'DELETE', path: '/plants/4' })
     await plants.page.locator('.editor').waitFor({ state: 'detached' })
     t.equal((await plants.row(6n).boundingBox())?.y, await topOf(plants))
-    await service.store.importPlants([{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'replace')
+    await importPlants(service.store, [{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'replace')
     t.same(plants.complaints, [])
   })
 

@@ -1,7 +1,9 @@
 /** The page with a keyboard, a screen reader, on a phone and in dark mode. */
+
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
 import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
@@ -16,7 +18,7 @@ testInBrowser(t, 'everybody can use the page', (open) => {
       name: `Abies ${index + 1} ${'with a very long name '.repeat(index % 4)}`,
       ...(index % 2 === 0 && { tag: `Tree ${'of a kind '.repeat(index % 8)}` }),
     }))
-    await service.store.importPlants(plants, 'stop')
+    await importPlants(service.store, plants, 'stop')
   })
 
   for (const { device, reader } of [

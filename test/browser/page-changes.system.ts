@@ -1,6 +1,8 @@
 /** Changing plants in the page, also while others do. */
+
 import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startNetwork } from './unreliable-network.ts'
@@ -25,7 +27,7 @@ testInBrowser(t, 'changes in the page', (open) => {
   async function begin(t: Test, ...names: string[]): Promise<PlantsPage> {
     const plants = names.map((name, index) => ({ id: BigInt(index + 1), name, tag: 'Tree' }))
     for await (const id of ids()) await service.call({ method: 'DELETE', path: `/plants/${id}` })
-    await service.store.importPlants(plants, 'stop')
+    await importPlants(service.store, plants, 'stop')
     const page = await open(t, service.url, { token: service.token })
     if (names[0] !== undefined) await page.rows(names[0]).waitFor()
     return page

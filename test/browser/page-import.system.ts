@@ -1,4 +1,5 @@
 /** Importing and exporting plants on the page, in a real browser. */
+
 import { truncateSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
@@ -7,6 +8,7 @@ import t, { type Test } from 'tap'
 import { recordFormats } from '../../formats/record-formats.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
@@ -136,7 +138,7 @@ function testTransfer(program: string): void {
 
   t.test('a spreadsheet with other columns is mapped, previewed and imported', async (t) => {
     const service = await startService(t)
-    await service.store.importPlants([{ id: 5n, name: 'Stored before', tag: '' }], 'stop')
+    await importPlants(service.store, [{ id: 5n, name: 'Stored before', tag: '' }], 'stop')
     const content = [
       'Number;Plante;Remarks;Group',
       '4;Abies alba Mill.;;Tree',
@@ -215,7 +217,7 @@ function testTransfer(program: string): void {
       ...named(2500),
       { id: 2n ** 63n - 1n, name: '=1+1', tag: 'Tree' },
     ]
-    await service.store.importPlants(plants, 'stop')
+    await importPlants(service.store, plants, 'stop')
     const page = await open(t, service, PHONE)
     for (const [label, format] of [
       [/^CSV Can be/, 'csv'],
@@ -249,7 +251,7 @@ function testTransfer(program: string): void {
   t.test('the filter selects what is exported', async (t) => {
     const service = await startService(t)
     const trees = [7n, 8n].map((id) => ({ id, name: `=Abies ${id}`, tag: 'Tree' }))
-    await service.store.importPlants([...named(5), ...trees], 'stop')
+    await importPlants(service.store, [...named(5), ...trees], 'stop')
     const page = await open(t, service)
     await page.page.getByLabel('Search names').fill('abies 8')
     await page.page.getByText('=Abies 7').waitFor({ state: 'detached' })
@@ -403,7 +405,7 @@ function testTransfer(program: string): void {
 
   t.test('a token that can only write imports, also behind a prefix', async (t) => {
     const service = await startService(t)
-    await service.store.importPlants([{ id: 1n, name: 'Secret' }], 'stop')
+    await importPlants(service.store, [{ id: 1n, name: 'Secret' }], 'stop')
     const token = await service.issueToken('write', ['write'])
     const url = await startProxy(t, service.port, '/some/prefix')
     const page = await open(t, { url, token })

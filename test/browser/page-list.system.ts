@@ -1,6 +1,8 @@
 /** The table of plants in the page: long lists, filters, and plants that are meant to do harm. */
+
 import t from 'tap'
 import type { NewPlant } from '../../client/client.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
@@ -28,7 +30,7 @@ testInBrowser(t, 'the table of the page', (open) => {
       name: `${index % 1000 === 999 ? 'Quercus' : 'Abies'} ${index + 1}`,
       ...(index % 2 === 0 && { tag: index % 100 === 0 ? 'Shrub' : 'Tree' }),
     }))
-    await service.store.importPlants(plants, 'stop')
+    await importPlants(service.store, plants, 'stop')
   })
 
   t.test('100,000 plants scroll, and few of them are in the document', async (t) => {
@@ -188,7 +190,7 @@ testInBrowser(t, 'the table of the page', (open) => {
 
   t.test('a plant that is meant to do harm is only text', async (t) => {
     const other = await startService(t)
-    await other.store.importPlants([...MALICIOUS], 'stop')
+    await importPlants(other.store, [...MALICIOUS], 'stop')
     for (const reader of [{}, PHONE]) {
       const plants = await open(t, other.url, { token: other.token, ...reader })
       const { page } = plants

@@ -1,6 +1,8 @@
 /** Signing in to the page with an OpenID Connect issuer, and staying signed in. */
+
 import axe, { type AxeResults } from 'axe-core'
 import t, { type Test } from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Issuer, startIssuer } from '../helpers/issuer.ts'
 import { type BrowserApp, PAGE_CLIENT } from '../helpers/issuer-people.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -29,7 +31,7 @@ async function start(t: Test, app: Partial<BrowserApp> = {}): Promise<Setting> {
   const issuer = await startIssuer(t)
   const service = await startService(t, { config: { ...issuer.config, ...PAGE_CLIENT } })
   await issuer.register({ url: `${service.url}/`, ...app })
-  await service.store.importPlants([{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'stop')
+  await importPlants(service.store, [{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'stop')
   return { issuer, service }
 }
 

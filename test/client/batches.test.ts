@@ -1,6 +1,8 @@
 /** `createPlants`: how it splits an array, and what it reports if a part fails. */
+
 import t, { type Test } from 'tap'
 import { BatchError, type NewPlant } from '../../client/client.ts'
+import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
   answered,
@@ -96,7 +98,7 @@ t.test('a plant that is too large fails alone', async (t) => {
 t.test('an error names the part that failed', async (t) => {
   const { client, proxy } = await connect(t)
   const plants = plantsOf(3500)
-  await service.store.createAll([plants[3] as NewPlant])
+  await createAll(service.store, [plants[3] as NewPlant])
   await service.store.create({ id: plants[1017]?.id as bigint, name: 'Acer' })
   const error = await thrownBy(client.createPlants(plants))
   t.ok(error instanceof BatchError)

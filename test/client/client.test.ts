@@ -1,9 +1,11 @@
 /** The client against the real service: what it sends, and what its calls resolve to. */
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { createClient, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { SEARCH_MAX } from '../../service/plant-store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { lost, startFaultyProxy, thrownBy } from './faulty-proxy.ts'
@@ -21,7 +23,7 @@ const plantsOf = (tag: string, ids: readonly bigint[]): StoredPlant[] =>
 
 const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]> => {
   const plants = plantsOf(tag, ids)
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   return plants
 }
 
@@ -156,7 +158,7 @@ t.test('a search goes on after a page without plants', async (t) => {
     name: 'x',
   }))
   const last = { id: 2n ** 40n, name: 'a & b=c #"\u00e4" 100%' }
-  await store.importPlants([...others, last], 'stop')
+  await importPlants(store, [...others, last], 'stop')
   const client = createClient({ url, token })
   const page = await client.listPlants({ q: 'A & B=C #"\u00e4" 100%' })
   t.strictSame(page.plants, [])
@@ -167,7 +169,8 @@ t.test('a search goes on after a page without plants', async (t) => {
 t.test('tags are listed, and iterated over', async (t) => {
   const { store, url, token } = await startService(t)
   const tags = Array.from({ length: 1001 }, (_, index) => `a & b ${index}`)
-  await store.importPlants(
+  await importPlants(
+    store,
     tags.map((tag, id) => ({ id: BigInt(id), name: 'x', tag })),
     'stop',
   )
@@ -189,7 +192,7 @@ t.test('the token of the client is described', async (t) => {
 t.test('without a query, the iteration yields the whole store', async (t) => {
   const { store, url, token } = await startService(t)
   const plants = plantsOf('x', [-1n, 0n, 1n])
-  await store.importPlants(plants, 'stop')
+  await importPlants(store, plants, 'stop')
   t.strictSame(await all(createClient({ url, token }).plants()), plants)
 })
 

@@ -1,6 +1,8 @@
 /** The client in a page, which here is Node with a page's globals. test/browser/cors.system.ts uses a real browser. */
+
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { halfAResponse, startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
@@ -9,7 +11,8 @@ const PAGE = 'https://app.example/pages/first?query#fragment'
 let service: Service
 t.before(async () => {
   service = await startService(t)
-  await service.store.importPlants(
+  await importPlants(
+    service.store,
     [1n, 2n, 3n].map((id) => ({ id, name: 'Abies alba Mill.' })),
     'stop',
   )

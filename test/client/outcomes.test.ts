@@ -1,6 +1,8 @@
 /** The result of a retried change when an earlier attempt may have taken effect. */
+
 import t, { type Test } from 'tap'
 import type { ChangeOptions, PlantStoreClient } from '../../client/client.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
   answered,
@@ -36,7 +38,7 @@ const CHANGES: Record<string, Change> = {
 let latest = 0n
 const prepare = async (t: Test, ...faults: Fault[]) => {
   const id = ++latest
-  await service.store.importPlants([{ id, name: 'before', tag: 'Tree' }], 'stop')
+  await importPlants(service.store, [{ id, name: 'before', tag: 'Tree' }], 'stop')
   const { client, proxy } = await connectThrough(t, service)
   const { etag: ifMatch } = await client.getPlant(id)
   proxy.faults = faults

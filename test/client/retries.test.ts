@@ -1,8 +1,10 @@
 /** Retries: which failures cause them, how often, after what delays, and how a caller stops them. */
+
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions, PlantStoreClient } from '../../client/client.ts'
 import type { OperationId } from '../../contract/operation-types.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
   answered,
@@ -31,7 +33,7 @@ const connect = (t: Test, faults?: Fault[], options?: Partial<ClientOptions>) =>
 let latest = 0n
 const plant = async () => {
   const id = ++latest
-  await service.store.importPlants([{ id, name: 'before', tag: 'Tree' }], 'stop')
+  await importPlants(service.store, [{ id, name: 'before', tag: 'Tree' }], 'stop')
   return id
 }
 

@@ -15,6 +15,7 @@ import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { Command, type CommandOptions, MAIN, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
@@ -43,7 +44,7 @@ async function exportsOf(t: Test, plants: readonly NewPlant[]) {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
   const store = new SqliteStore({ file: database, lockTimeout: 0 })
-  await store.importPlants(plants, 'stop')
+  await importPlants(store, plants, 'stop')
   await store.close()
   const args = (...args: string[]) => ['export', ...args, '--database', database]
   const write = (...using: string[]) => runHere(args(...using))

@@ -1,4 +1,5 @@
 /** The commands on a PostgreSQL server. */
+
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { backup } from '../../src/commands/backup/backup.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { StoreError } from '../../src/stores/shared/store-error.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -33,7 +35,7 @@ t.test('plants moved to a server and back are unchanged', async (t) => {
     ...STRINGS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
     ...scatteredIds(3000).map((id) => ({ id, name: `plant ${id}` })),
   ])
-  await using(before, (store) => store.importPlants(plants, 'stop'))
+  await using(before, (store) => importPlants(store, plants, 'stop'))
 
   const missing = await runHere(['token', 'create', '--name', 'x', '--database', url])
   const hint = `plant-store: cannot use the database ${url}: it is empty; use --create to create it\n`

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { createAll } from '../helpers/lists.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { TURN_OFF } from '../stores/sqlite/turned-off.ts'
 import { save } from '../stores/webhook-suite.ts'
@@ -96,7 +97,7 @@ t.test('the lag is that of the next change to deliver', async (t) => {
   await add('orders')
   const plants = Array.from({ length: 1000 }, (_, id) => ({ id: BigInt(id), name: 'plant' }))
   await use(async (store) => {
-    await store.createAll(plants)
+    await createAll(store, plants)
   })
   t.match(await lag(), /^\d+m?s$/)
   await webhook('remove', 'orders')

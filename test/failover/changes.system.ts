@@ -1,7 +1,9 @@
 /** The feed after a failover or a restore. A change that no standby has must not appear, because it may be lost. */
+
 import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
+import { createAll } from '../helpers/lists.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
 import { exported } from '../stores/plants.ts'
 import { Cluster, refusedWhenCancelled, until } from './cluster.ts'
@@ -69,7 +71,10 @@ t.test('cursors and a restored physical backup', async (t) => {
   const backup = await original.copy(t, 'backup')
   await original.start()
   const after = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
-  await after.createAll([2n, 3n].map((id) => ({ id, name: 'lost' })))
+  await createAll(
+    after,
+    [2n, 3n].map((id) => ({ id, name: 'lost' })),
+  )
   await after.remove(1n)
   const lost = (await changesAfter(after, start)).map(({ cursor }) => cursor)
   t.equal(lost.length, 3)
@@ -90,7 +95,10 @@ t.test('cursors and a restored physical backup', async (t) => {
   }
   await areExpired()
   t.same(await pageOf(restored, start), { changes: [], next: start })
-  await restored.createAll([2n, 3n].map((id) => ({ id, name: 'again' })))
+  await createAll(
+    restored,
+    [2n, 3n].map((id) => ({ id, name: 'again' })),
+  )
   await restored.remove(3n)
   await areExpired()
   t.equal((await changesAfter(restored, start)).length, 3)

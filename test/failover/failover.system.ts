@@ -1,4 +1,5 @@
 /** Kills the primary at a random moment: once, or many times with `npm run test:failover`. */
+
 import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import {
@@ -10,6 +11,7 @@ import {
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { type PlantRow, toPlant } from '../../src/stores/shared/rows.ts'
 import { Command } from '../helpers/command.ts'
+import { createAll } from '../helpers/lists.ts'
 import { type Kind, Load } from '../load/load.ts'
 import { TOKEN } from '../load/requests.ts'
 import { replay } from '../stores/changes.ts'
@@ -121,7 +123,7 @@ async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<voi
     for (const isBatch of [false, true]) {
       const begin = performance.now()
       const result: Promise<unknown> = isBatch
-        ? impatient.createAll([plant])
+        ? createAll(impatient, [plant])
         : impatient.create(plant)
       await t.rejects(result, StoreUnavailable)
       t.ok(performance.now() - begin <= RESPONSE_MS_MAX)
@@ -148,7 +150,7 @@ async function testReplays(t: Test, { primary, standbys }: Cluster): Promise<voi
     })
     t.equal(result, 'replayed')
   }
-  t.strictSame(await store.createAll([fir, pine]), { created: 0, replayed: 2 })
+  t.strictSame(await createAll(store, [fir, pine]), { created: 0, replayed: 2 })
 }
 
 async function testRepeatedRemoval(t: Test, { primary, standbys }: Cluster): Promise<void> {

@@ -9,6 +9,7 @@ import { type ComparisonOptions, compareMirror } from '../../src/mirror/compare.
 import { mirror } from '../../src/mirror/mirror.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { answered, busy, lost, passed, silence, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -28,7 +29,7 @@ const POSITION = String.raw`up to the mirror's position at \S+Z`
 /** A service with PLANTS, and a database that is a mirror of it. */
 async function setUp(t: Test) {
   const source = await startService(t)
-  await source.store.importPlants(PLANTS, 'stop')
+  await importPlants(source.store, PLANTS, 'stop')
   const database = join(t.testdir(), 'mirror.db')
   const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
   t.teardown(() => store.close())
@@ -63,7 +64,7 @@ t.test('plants that have changed since the position of the mirror do not count',
   await source.store.remove(MIN)
   await source.store.update(1000n, { name: 'changed' })
   const created = PLANTS.slice(1, -1).map(({ id }) => ({ id: id + 1n, name: 'created' }))
-  await source.store.importPlants(created, 'stop')
+  await importPlants(source.store, created, 'stop')
   await source.store.create({ id: 2n, name: 'created and removed' })
   await source.store.remove(2n)
   const { code, stdout } = await compare()

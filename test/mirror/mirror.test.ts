@@ -1,4 +1,5 @@
 /** Mirrors of a real service. */
+
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
@@ -10,6 +11,7 @@ import {
 } from '../../service/restriction.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { answered, busy, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { latest } from '../stores/changes.ts'
@@ -36,7 +38,7 @@ t.test('a service without plants is mirrored', async (t) => {
 
 t.test('all plants are copied, with any id and content', async (t) => {
   await fill(service.store, 2500)
-  await service.store.createAll([
+  await createAll(service.store, [
     { id: INT64_MIN, name: '' },
     { id: INT64_MAX, name: '\u{1f335} "\\\n', tag: '\ufffd' },
   ])

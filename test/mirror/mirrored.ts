@@ -1,4 +1,5 @@
 /** A service on SQLite, and a database that mirrors it. */
+
 import type { Test } from 'tap'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import type { MirrorRestriction, RestrictionStep } from '../../service/restriction.ts'
@@ -6,6 +7,7 @@ import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { sqlite } from '../helpers/engine.ts'
 import type { Caller, Service } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -92,7 +94,7 @@ export async function fill(store: Store, count: number, name = 'Abies'): Promise
     const plant = { id: 10n * BigInt(index - 1000), name: `${name} ${index}` }
     return index % 3 === 0 ? { ...plant, tag: '' } : plant
   })
-  await store.importPlants(plants, 'replace')
+  await importPlants(store, plants, 'replace')
 }
 
 /** Changes some of those plants in every way. */

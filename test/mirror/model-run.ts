@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { freePort, type PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { logged } from '../helpers/client.ts'
@@ -85,7 +86,7 @@ export class ModelRun {
   static async start(t: Test, engines: Engines, count: number): Promise<ModelRun> {
     const setting = await prepare(t, engines)
     const plants = scatteredIds(count).map((id) => ({ id, name: `plant ${id}` }))
-    await withStore(setting.databases.source, (store) => store.importPlants(plants, 'stop'))
+    await withStore(setting.databases.source, (store) => importPlants(store, plants, 'stop'))
     const source = await startSource(t, setting)
     const modelRun = new ModelRun(t, setting, source, await CuttingProxy.start(t, setting.port))
     for (const plant of plants) modelRun.load.history.answered({ kind: 'create', plant }, 200)

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { deliver, type Intent } from '../../page/drafts/delivery.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import {
   answered,
   busy,
@@ -26,7 +27,7 @@ let latest = 0n
 /** Stores a plant under an id that no other test uses. */
 async function store(plant?: { name: string; tag?: string }): Promise<bigint> {
   latest += 1n
-  if (plant) await service.store.importPlants([{ ...plant, id: latest }], 'stop')
+  if (plant) await importPlants(service.store, [{ ...plant, id: latest }], 'stop')
   return latest
 }
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { type Draft, Drafts, type Saver } from '../../page/drafts/drafts.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import {
   answered,
   type Fault,
@@ -49,7 +50,7 @@ async function beginEdit(t: Test, faults?: Fault[]) {
 }
 
 async function store(name: string): Promise<void> {
-  await service.store.importPlants([{ id: 1n, name }], 'replace')
+  await importPlants(service.store, [{ id: 1n, name }], 'replace')
 }
 
 t.test('a new plant', async (t) => {

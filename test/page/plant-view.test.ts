@@ -1,10 +1,12 @@
 /** The list of a view, as it loads plants from a service and follows its changes. */
+
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import type { Selection } from '../../page/list/filter.ts'
 import type { Surroundings } from '../../page/list/live-feed.ts'
 import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import {
   answered,
   busy,
@@ -76,7 +78,7 @@ async function start(t: Test, count: number, options?: StartOptions): Promise<Se
   }))
   const client = createClient(service)
   for await (const { id } of client.plants()) await client.deletePlant(id)
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   return service
 }
 

@@ -6,12 +6,13 @@ import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.
 import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
 import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/refused-records.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
 t.before(async () => {
   service = await startService(t)
-  await service.store.importPlants(PLANTS, 'stop')
+  await importPlants(service.store, PLANTS, 'stop')
 })
 
 const SIGNIFICANT = ['a,b;c\t"d"\r\ne', '', '=1+1', '\u202eabc', '<img onerror=alert(1)>']

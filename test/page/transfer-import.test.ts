@@ -10,6 +10,7 @@ import {
   importRecords,
   type Refusal,
 } from '../../page/transfer/import-run.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import {
   connectThrough,
   type Fault,
@@ -107,7 +108,7 @@ t.test('invalid records are refused, and the others are created', async (t) => {
 t.test('stored plants stay as they are, and both contents are reported', async (t) => {
   const taken = [6003n, 6500n, 7999n]
   const stored = taken.map((id) => ({ id, name: 'Alnus', tag: 'stored' }))
-  await service.store.importPlants([...stored, { id: 6001n, name: 'Betula' }], 'stop')
+  await importPlants(service.store, [...stored, { id: 6001n, name: 'Betula' }], 'stop')
   const result = await importAll(t, named('Betula', ids(6001, 2000)))
   t.same(result, {
     created: 1996,
@@ -126,7 +127,7 @@ t.test('the first record with an id wins', async (t) => {
     refusals: [[3, TAKEN, first]],
   })
   const stored = { id: 9002n, name: 'Alnus' }
-  await service.store.importPlants([stored], 'stop')
+  await importPlants(service.store, [stored], 'stop')
   const records = [{ id: 9002n, name: 'Cedrus' }, { id: 9002n, name: 'Cercis' }, stored]
   const contradicted = await importAll(t, records)
   t.same(contradicted, {
@@ -145,7 +146,7 @@ t.test('the first record with an id wins', async (t) => {
 t.test('with a token that cannot read, conflicts are found without their contents', async (t) => {
   const token = await service.issueToken('write', ['write'])
   const taken = [12_000n, 12_400n, 12_401n]
-  await service.store.importPlants(named('Alnus', taken), 'stop')
+  await importPlants(service.store, named('Alnus', taken), 'stop')
   const client = createClient({ url: service.url, token })
   const records = named('Daphne', ids(12_000, 700))
   const result = await importAll(t, records, { client, canRead: false })
@@ -176,12 +177,12 @@ for (const { when, faults, created, refused } of [
     for (const id of [removed, added, kept]) {
       await service.call({ method: 'DELETE', path: `/plants/${id}` })
     }
-    await service.store.importPlants(named('Alnus', [removed, kept]), 'stop')
+    await importPlants(service.store, named('Alnus', [removed, kept]), 'stop')
     const race: Fault = (exchange) => {
       const forward = async () => {
         const answer = await exchange.forward()
         await service.call({ method: 'DELETE', path: `/plants/${removed}` })
-        await service.store.importPlants(named('Alnus', [added]), 'stop')
+        await importPlants(service.store, named('Alnus', [added]), 'stop')
         return answer
       }
       return passed({ ...exchange, forward })
@@ -198,7 +199,7 @@ for (const { when, faults, created, refused } of [
 
 t.test('an import continues after a failure, and nothing is lost', async (t) => {
   const records = named('Ginkgo', ids(16_001, 1500))
-  await service.store.importPlants(named('Alnus', [16_001n]), 'stop')
+  await importPlants(service.store, named('Alnus', [16_001n]), 'stop')
   const { client, proxy } = await connectThrough(t, service, [lost], { retries: 0 })
   const failures: string[] = []
   const onFailure: ImportOptions['onFailure'] = async (error) => {
@@ -245,7 +246,7 @@ t.test('canceling ends a request that hangs', async (t) => {
   for (const faults of [[silence], [passed, silence]]) {
     const controller = new AbortController()
     const { signal } = controller
-    await service.store.importPlants(named('Alnus', [19_001n]), 'keep')
+    await importPlants(service.store, named('Alnus', [19_001n]), 'keep')
     const { client, proxy } = await connectThrough(t, service, faults)
     const reason = new Error('canceled')
     const run = importAll(t, named('Juglans', [19_001n]), { client, signal })

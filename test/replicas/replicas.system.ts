@@ -1,4 +1,5 @@
 /** Several replicas of the service on one PostgreSQL server. `npm run test:replicas` contests many more creates. */
+
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
@@ -8,6 +9,7 @@ import { findEngine, openStore } from '../../src/stores/engines.ts'
 import { type PlantRow, toPlant } from '../../src/stores/shared/rows.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
+import { createAll } from '../helpers/lists.ts'
 import { batchRequest, creationRequest } from '../load/changes.ts'
 import { TOKEN } from '../load/requests.ts'
 import { replay } from '../stores/changes.ts'
@@ -131,7 +133,8 @@ t.test('replicas that create the same plants in different orders do not deadlock
     const orders = [ids, ids.toReversed()]
     const batches = stores.flatMap((store, index) =>
       [0, 100, 200, 300, 400].map((start) =>
-        store.createAll(
+        createAll(
+          store,
           (orders[index] ?? []).slice(start, start + 100).map((id) => ({ id, name: 'Tilia' })),
         ),
       ),

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Plant, PlantPatch, PlantStore } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { count, EDGES, plantsIn, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -62,7 +63,7 @@ export function changeSuite(t: Test, engine: Engine): void {
       tag: text,
     }))
     const before = plants.map(({ id }) => ({ id, name: 'before' }))
-    await store.importPlants(before, 'replace')
+    await importPlants(store, before, 'replace')
     const updates = plants.map(({ id, name, tag }) => store.update(id, { name, tag }))
     t.strictSame(await Promise.all(updates), plants)
     samePlants(t, await Promise.all(plants.map(({ id }) => store.get(id))), plants)

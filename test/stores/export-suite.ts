@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { byId, exported, MAX, MIN, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -17,7 +18,7 @@ export function exportSuite(t: Test, engine: Engine): void {
   t.before(async () => {
     const open = await opener(t, engine)
     store = await open()
-    await store.importPlants(PLANTS, 'stop')
+    await importPlants(store, PLANTS, 'stop')
   })
 
   t.test('an export returns every plant, sorted by id, in batches', async (t) => {
@@ -40,7 +41,7 @@ export function exportSuite(t: Test, engine: Engine): void {
     t.strictSame(await store.update(last.id, { name: 'changed' }), { ...last, name: 'changed' })
     t.equal(await store.remove(late.id), 'removed')
     t.equal(await store.create({ id: late.id, name: 'another' }), 'created')
-    t.strictSame(await store.importPlants([earlier], 'stop'), ['created'])
+    t.strictSame(await importPlants(store, [earlier], 'stop'), ['created'])
     const now = byId([
       ...PLANTS.slice(0, -1),
       { ...last, name: 'changed' },
@@ -53,7 +54,7 @@ export function exportSuite(t: Test, engine: Engine): void {
       await store.update(last.id, { name: `changed at ${found.length}` })
     }
     samePlants(t, found, plants)
-    await store.importPlants([last], 'replace')
+    await importPlants(store, [last], 'replace')
     await store.remove(late.id)
     samePlants(t, await exported(store), PLANTS)
   })
@@ -76,7 +77,7 @@ export function exportSuite(t: Test, engine: Engine): void {
   t.test('a store closes despite an abandoned export', async (t) => {
     const open = await opener(t, engine)
     const other = await open()
-    await other.importPlants(PLANTS, 'replace')
+    await importPlants(other, PLANTS, 'replace')
     for await (const _ of other.exportPlants()) break
     await t.resolves(other.close())
   })

@@ -3,6 +3,8 @@ import type { Change } from '../../service/change-feed.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
+import { createAll } from '../helpers/lists.ts'
 import { isSettled } from '../helpers/settled.ts'
 import { changesAfter, contentOf, eventually, latest, pageOf, replay } from './changes.ts'
 import { byId, EDGES, exported, MEGABYTE, STRINGS, samePlants, scatteredIds } from './plants.ts'
@@ -59,9 +61,10 @@ export function feedSuite(t: Test, engine: Engine): void {
       ...STRINGS.map((name, index) => ({ id: BigInt(index) + 1000n, name, tag: name })),
     ]
     const start = await latest(store)
-    await store.importPlants(plants, 'replace')
+    await importPlants(store, plants, 'replace')
     samePlants(t, byId(plantsIn(await changesAfter(store, start))), byId(plants))
-    await store.importPlants(
+    await importPlants(
+      store,
       plants.map(({ id, tag }) => (tag === undefined ? { id, name: '' } : { id, name: '', tag })),
       'replace',
     )
@@ -96,9 +99,9 @@ export function feedSuite(t: Test, engine: Engine): void {
       t.equal(await store.update(free, { name: 'z' }), 'not-found')
       t.equal(await store.remove(one, []), 'changed')
       t.equal(await store.remove(free), 'not-found')
-      t.strictSame(await store.createAll([plant]), { created: 0, replayed: 1 })
-      t.strictSame(await store.importPlants([plant], 'stop'), ['replayed'])
-      t.strictSame(await store.importPlants([{ ...plant, name: 'z' }], 'keep'), ['kept'])
+      t.strictSame(await createAll(store, [plant]), { created: 0, replayed: 1 })
+      t.strictSame(await importPlants(store, [plant], 'stop'), ['replayed'])
+      t.strictSame(await importPlants(store, [{ ...plant, name: 'z' }], 'keep'), ['kept'])
     })
     t.strictSame(changes, [])
     samePlants(t, [await store.get(one)], [plant])
@@ -108,14 +111,14 @@ export function feedSuite(t: Test, engine: Engine): void {
     const ids = [++lastId, ++lastId, ++lastId]
     const plants = ids.map((id) => ({ id, name: 'x' }))
     t.strictSame(
-      sorted(await changesDuring(() => store.createAll(plants.toReversed()))),
+      sorted(await changesDuring(() => createAll(store, plants.toReversed()))),
       ids.map((id) => ['created', id, { name: 'x' }]),
     )
     const [free, other] = [++lastId, ++lastId]
     const changes = await changesDuring(() =>
       Promise.all([
         store.create({ id: other, name: 'before' }),
-        store.createAll([{ id: free, name: 'y' }, ...ids.map((id) => ({ id, name: 'y' }))]),
+        createAll(store, [{ id: free, name: 'y' }, ...ids.map((id) => ({ id, name: 'y' }))]),
         store.update(other, { name: 'after' }),
       ]),
     )
@@ -135,7 +138,7 @@ export function feedSuite(t: Test, engine: Engine): void {
       { id: one, name: 'x' },
     ]
     const stopped = await changesDuring(async () => {
-      const results = await store.importPlants(plants, 'stop')
+      const results = await importPlants(store, plants, 'stop')
       t.strictSame(results, ['created', 'created', 'replayed', 'conflict'])
     })
     t.strictSame(sorted(stopped), [
@@ -143,7 +146,7 @@ export function feedSuite(t: Test, engine: Engine): void {
       ['created', four, { name: 'x' }],
     ])
     t.equal(await store.get(one), undefined)
-    const replaced = await changesDuring(() => store.importPlants(plants, 'replace'))
+    const replaced = await changesDuring(() => importPlants(store, plants, 'replace'))
     t.strictSame(sorted(replaced), [
       ['created', one, { name: 'x' }],
       ['changed', three, { name: 'x' }],
@@ -179,7 +182,7 @@ export function feedSuite(t: Test, engine: Engine): void {
       name: index % 3 === 0 ? 'small' : MEGABYTE,
       tag: index % 3 === 1 ? MEGABYTE : 'x',
     }))
-    await store.createAll(plants)
+    await createAll(store, plants)
     const sizes: number[] = []
     const changes: Change[] = []
     let page = await pageOf(store, start)

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { Plant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { byId, count, exported, pageWith, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -14,7 +15,7 @@ export function lastingSuite(t: Test, engine: Engine): void {
     const before = await open()
     const removed = { id: -1n, name: 'x' }
     await Promise.all([...plants, removed].map((plant) => before.create(plant)))
-    await before.importPlants(imported, 'stop')
+    await importPlants(before, imported, 'stop')
     await before.update(0n, { name: 'changed', tag: null })
     await before.remove(removed.id)
     await before.close()
@@ -27,7 +28,8 @@ export function lastingSuite(t: Test, engine: Engine): void {
   t.test('close completes the changes in flight', async (t) => {
     const open = await opener(t, engine)
     const store = await open()
-    await store.importPlants(
+    await importPlants(
+      store,
       [0n, 1n].map((id) => ({ id, name: 'x' })),
       'stop',
     )
@@ -36,7 +38,7 @@ export function lastingSuite(t: Test, engine: Engine): void {
     )
     const update = store.update(0n, { name: 'y' }, [contentVersion({ name: 'x' })])
     const removal = store.remove(1n)
-    const imported = store.importPlants([{ id: -1n, name: 'x' }], 'stop')
+    const imported = importPlants(store, [{ id: -1n, name: 'x' }], 'stop')
     await store.close()
     t.equal(count(await Promise.all(creates), 'created'), 2000)
     t.strictSame(await update, { id: 0n, name: 'y' })
@@ -64,7 +66,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
       t.equal(await one.create(plant), 'conflict')
       t.equal(await one.remove(id), 'removed')
       t.equal(await other.get(id), undefined)
-      t.strictSame(await other.importPlants([plant], 'stop'), ['created'])
+      t.strictSame(await importPlants(other, [plant], 'stop'), ['created'])
       t.strictSame(await one.get(id), plant)
     }
   })
@@ -85,7 +87,8 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     const before = { name: 'before' }
     const expected = [contentVersion(before)]
     const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
-    await one.importPlants(
+    await importPlants(
+      one,
       ids.map((id) => ({ id, ...before })),
       'stop',
     )
@@ -136,7 +139,7 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     const plants = byId(scatteredIds(5000).map((id) => ({ id, name: 'x', tag })))
     const [first, last] = [plants[0], plants.at(-1)].map((plant) => plant?.id ?? 0n)
     let importing = true
-    const results = one.importPlants(plants, 'stop').finally(() => {
+    const results = importPlants(one, plants, 'stop').finally(() => {
       importing = false
     })
     while (importing) {
@@ -151,11 +154,13 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
   t.test('import the same ids concurrently in opposite orders without a deadlock', async (t) => {
     const ids = Array.from({ length: 500 }, (_, index) => BigInt(index) + 5000n)
     const results = await Promise.all([
-      one.importPlants(
+      importPlants(
+        one,
         ids.map((id) => ({ id, name: 'by one' })),
         'keep',
       ),
-      other.importPlants(
+      importPlants(
+        other,
         ids.toReversed().map((id) => ({ id, name: 'by other' })),
         'keep',
       ),

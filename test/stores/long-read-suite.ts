@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { PlantStore } from '../../service/plant-store.ts'
 import { type AcquireSlot, SHORT_READ } from '../../service/short-read.ts'
+import { createAll } from '../helpers/lists.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 type Read = (acquireSlot?: AcquireSlot) => Promise<unknown>
@@ -15,7 +16,7 @@ export function longReadSuite(t: Test, engine: Engine): void {
     store = await open()
     start = await cursorAtEnd(store)
     const name = 'x'.repeat(text / 4)
-    await store.createAll([
+    await createAll(store, [
       // Ids 1 to 4 are a short read together, but not with id 5.
       ...Array.from({ length: 3 }, (_, index) => ({ id: BigInt(index) + 1n, name })),
       { id: 4n, name: name.slice(200), tag: 'Tree' },

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import type { PageRequest, PlantPage, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { PlantModel } from './plant-model.ts'
 import {
   byId,
@@ -33,7 +34,7 @@ export function readSuite(t: Test, engine: Engine): void {
   t.before(async () => {
     const open = await opener(t, engine)
     store = await open()
-    await store.importPlants(PLANTS, 'stop')
+    await importPlants(store, PLANTS, 'stop')
   })
 
   t.test('get returns exactly the stored plant', async (t) => {
@@ -128,7 +129,7 @@ async function largePlants(t: Test, engine: Engine): Promise<void> {
   ])
   const open = await opener(t, engine)
   const store = await open()
-  await store.importPlants(plants, 'stop')
+  await importPlants(store, plants, 'stop')
 
   t.test('shorten pages, but never to zero plants', async (t) => {
     const pages = await walk(store, { limit: 1000 })

@@ -3,6 +3,8 @@ import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import type { MirrorRestriction, Restriction, RestrictionStep } from '../../service/restriction.ts'
 import { restrictedError } from '../../src/config/restricted-error.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
+import { createAll } from '../helpers/lists.ts'
 import { changesAfter, contentOf, latest, replay } from './changes.ts'
 import { byId, EDGES, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -114,10 +116,10 @@ const STEPS: {
 /** Every kind of change to plants. Plant A exists, and plant B does not. */
 const CHANGES: Record<string, (store: Store) => Promise<unknown>> = {
   create: (store) => store.create(B),
-  createAll: (store) => store.createAll([B, C]),
+  createAll: (store) => createAll(store, [B, C]),
   update: (store) => store.update(A.id, { name: 'x' }),
   remove: (store) => store.remove(A.id),
-  importPlants: (store) => store.importPlants([B, A], 'replace'),
+  importPlants: (store) => importPlants(store, [B, A], 'replace'),
 }
 
 /** The requirements of RestrictionStore. */
@@ -161,7 +163,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
       await store.restrict({ expected: undefined, next: previous })
       await store.restrict({ expected: previous, next: undefined })
       for (const stored of [[], [A]]) {
-        if (stored.length > 0) await store.createAll(stored)
+        if (stored.length > 0) await createAll(store, stored)
         t.equal(await store.restrict(BEGIN), 'not-new')
         t.equal(await store.readRestriction(), undefined)
       }

@@ -7,6 +7,7 @@ import {
   type SearchRequest,
 } from '../../service/plant-store.ts'
 import { BATCH_TEXT_MAX } from '../../src/stores/shared/page-limits.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { PlantModel } from './plant-model.ts'
 import {
   byId,
@@ -50,7 +51,7 @@ export function searchSuite(t: Test, engine: Engine): void {
   t.before(async () => {
     const open = await opener(t, engine)
     store = await open()
-    await store.importPlants(byId(PLANTS), 'stop')
+    await importPlants(store, byId(PLANTS), 'stop')
   })
 
   t.test(
@@ -87,7 +88,7 @@ export function searchSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     const closing = await open()
     const plants = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: `x${id}` }))
-    await closing.importPlants(plants, 'stop')
+    await importPlants(closing, plants, 'stop')
     const search = closing.search({ text: 'X4999', limit: 1 })
     const tags = closing.listTags({ limit: 1 })
     await closing.close()
@@ -101,7 +102,7 @@ export function searchSuite(t: Test, engine: Engine): void {
     // Six bytes of JSON for each.
     const name = '\u0001'.repeat(2 ** 16)
     const plants = Array.from({ length: 40 }, (_, id) => ({ id: BigInt(id), name }))
-    await other.importPlants(plants, 'stop')
+    await importPlants(other, plants, 'stop')
     const searched = await searchAll(other, { text: '\u0001', limit: 1000 })
     const listed = [await other.list({ limit: 1000 })]
     const some = [await other.getAll(plants.map(({ id }) => id))]
@@ -125,13 +126,13 @@ async function largeStores(t: Test, engine: Engine): Promise<void> {
     const id = BigInt(index) - BigInt(most)
     return index % 10_000 === 9_999 ? { id, name: 'Abies', tag: 'Tree' } : { id, name: 'x' }
   })
-  await store.importPlants(many, 'stop')
+  await importPlants(store, many, 'stop')
   const large = Array.from({ length: 12 }, (_, index) => ({
     id: BigInt(count + index),
     name: index % 5 === 4 ? `${MEGABYTE}Abies` : MEGABYTE,
     tag: 'large',
   }))
-  await store.importPlants(large, 'stop')
+  await importPlants(store, large, 'stop')
   const last = { id: MAX, name: 'The last Abies', tag: 'Tree' }
   await store.create(last)
   const matching = [...many, ...large, last].filter(({ name }) => name.includes('Abies'))

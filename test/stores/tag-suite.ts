@@ -8,6 +8,7 @@ import {
   type TagsRequest,
 } from '../../service/plant-store.ts'
 import { encodeTagCursor } from '../../src/stores/shared/cursor.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { compareCodePoints } from './plant-model.ts'
 import { MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -42,7 +43,7 @@ export function tagSuite(t: Test, engine: Engine): void {
     const plants: NewPlant[] = [...LISTED, ...OMITTED]
       .flatMap((tag) => [tag, tag, tag])
       .map((tag, index) => ({ id: BigInt(index), name: 'Abies', tag }))
-    await store.importPlants([...plants, { id: -1n, name: 'Acer' }], 'stop')
+    await importPlants(store, [...plants, { id: -1n, name: 'Acer' }], 'stop')
   })
 
   for (const limit of [1, 2, 33, 34, 35, LISTED.length + OMITTED.length, 1000]) {

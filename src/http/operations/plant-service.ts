@@ -49,16 +49,15 @@ export class PlantService implements Handlers {
       const message = `body/${second}: plant ${id} differs from body/${first}, which has the same id`
       return { failure: 'repeated-id', message }
     }
-    const result = await this.#store.createAll(plants)
-    if ('conflict' in result) {
-      const index = body.findIndex(({ id }) => id === result.conflict)
-      return {
-        failure: 'plant-exists',
-        message: `body/${index}: ${conflictMessage(result.conflict)}`,
-      }
+    const changes = plants.map((plant) => ({ type: 'create', plant }) as const)
+    const results = await this.#store.apply(changes, 'all-or-none')
+    const conflict = plants[results.indexOf('conflict')]
+    if (conflict !== undefined) {
+      const message = `body/${body.indexOf(conflict)}: ${conflictMessage(conflict.id)}`
+      return { failure: 'plant-exists', message }
     }
-    const repeated = body.length - plants.length
-    return { body: { created: result.created, replayed: result.replayed + repeated } }
+    const created = results.filter((result) => result === 'created').length
+    return { body: { created, replayed: body.length - created } }
   }
 
   async listPlants(

@@ -1,12 +1,12 @@
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
-  BatchResult,
+  ApplyMode,
+  ChangeResult,
   CreateResult,
-  ImportResult,
   NewPlant,
   NoMatch,
-  OnConflict,
   PageRequest,
+  PlantChange,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -21,17 +21,18 @@ import type {
 } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
+import { GroupCommit, sumSizes, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
-import { measureText, measureTextOfAll } from '../shared/rows.ts'
+import { type ChangeList, measureList } from '../shared/plant-change.ts'
+import { measureText } from '../shared/rows.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
-import { createBatches, createPlants } from './plants/creates.ts'
-import { importPlants } from './plants/imports.ts'
+import { createPlants } from './plants/creates.ts'
+import { applyLists } from './plants/lists.ts'
 import { readRestriction, restrict } from './plants/postgres-restriction.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
@@ -53,7 +54,7 @@ export class PostgresStore implements Store {
   readonly webhooks: PostgresWebhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
-  readonly #batches: GroupCommit<readonly NewPlant[], BatchResult>
+  readonly #lists: GroupCommit<ChangeList, ChangeResult[]>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: PostgresTokens
   readonly #feed: PostgresFeed
@@ -78,13 +79,17 @@ export class PostgresStore implements Store {
         ),
       sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
     })
-    this.#batches = new GroupCommit({
+    this.#lists = new GroupCommit({
       ...limits,
-      commit: (batches: readonly (readonly NewPlant[])[]) =>
-        this.#commit(batches.flat().length, () =>
-          connections.verified((client) => createBatches(client, batches)),
-        ),
-      sizeOf: (plants) => ({ changes: plants.length, text: measureTextOfAll(plants) }),
+      commit: async (lists: readonly ChangeList[]) => {
+        const { changes } = sumSizes(lists.map(measureList))
+        const results = await this.#commit(changes, () =>
+          connections.verified((client) => applyLists(client, lists)),
+        )
+        await feed.noteList(changes)
+        return results
+      },
+      sizeOf: measureList,
     })
     this.#pointReads = pointReads(this.#read)
     this.#tokens = new PostgresTokens(connections)
@@ -110,8 +115,8 @@ export class PostgresStore implements Store {
     return this.#creates.submit(plant)
   }
 
-  createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
-    return this.#batches.submit(plants)
+  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]> {
+    return this.#lists.submit({ changes, mode })
   }
 
   get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
@@ -147,16 +152,6 @@ export class PostgresStore implements Store {
     return this.#change((client) => removePlant(client, id, expected))
   }
 
-  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#inFlight.track(async () => {
-      const results = await this.#connections.verified((client) =>
-        importPlants(client, plants, onConflict),
-      )
-      await this.#feed.noteImport(plants.length)
-      return results
-    })
-  }
-
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
     return this.#connections.readSnapshot(exportPlants)
   }
@@ -168,8 +163,8 @@ export class PostgresStore implements Store {
   restrict(step: RestrictionStep): Promise<RestrictionResult> {
     return this.#inFlight.track(async () => {
       const result = await restrict(this.#connections, step)
-      const { stored = [], removed = [] } = step
-      await this.#feed.noteImport(stored.length + removed.length)
+      this.#feed.noteCommit()
+      await this.#feed.noteList(step.changes?.length ?? 0)
       return result
     })
   }
@@ -250,7 +245,7 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     await this.#feed.close()
-    await Promise.all([this.#creates.settle(), this.#batches.settle(), this.#inFlight.settle()])
+    await Promise.all([this.#creates.settle(), this.#lists.settle(), this.#inFlight.settle()])
     await this.#connections.close()
   }
 }

@@ -43,12 +43,12 @@ interface Waiting<Change, Result> {
  * resolves after the commit that contains it.
  *
  * A transaction is limited in number and text; its last change may exceed both. All waiting changes together are limited
- * too; the last may exceed the text only. Otherwise a very large change could never be accepted. A change counts as
- * waiting until it has a result.
+ * too; the last may exceed the text only, unless no other waits. Otherwise a very large change could never be accepted. A
+ * change counts as waiting until it has a result.
  *
- * A change that counts as several, such as a batch of plants, waits while others fill the transaction, but each
+ * A change that counts as several, such as a list of changes, waits while others fill the transaction, but each
  * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
- * batches of at most one transaction of its own thread, however many are queued. Other threads can have one more each.
+ * lists of at most one transaction of its own thread, however many are queued. Other threads can have one more each.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
@@ -167,7 +167,7 @@ function sizeOfAll(changes: readonly { readonly size: Size }[]): Size {
 
 /** The size of one or more changes. */
 export interface Size {
-  /** A batch counts as its number of plants. */
+  /** A list counts as its number of changes. */
   readonly changes: number
   /** In UTF-16 units. */
   readonly text: number
@@ -189,10 +189,10 @@ export function sumSizes(sizes: Iterable<Size>): Size {
 /** The limit of all waiting changes of a process. Beyond it, the store is busy. */
 const WAITING_MAX: Size = { changes: 10_000, text: 2 ** 26 }
 
-/** The part of the limit that batches leave to other changes. Otherwise one client with a dozen connections could lock out all others. */
+/** The part of the limit that lists leave to other changes. Otherwise one client with a dozen connections could lock out all others. */
 const RESERVED_PART = 0.2
 
-/** The least limit of a thread: two of the largest batches, and room for other changes. */
+/** The least limit of a thread: two of the largest lists of a request, and room for other changes. */
 const CHANGES_MIN = 2500
 
 /** The total size of the waiting changes of one thread. */
@@ -217,7 +217,7 @@ export class WaitingChanges {
   /** Counts one or more changes, unless that would exceed the limit. Returns whether they were counted. */
   add({ changes, text }: Size): boolean {
     const part = changes > 1 ? 1 - RESERVED_PART : 1
-    if (this.#changes + changes > this.#max.changes * part) return false
+    if (this.#changes > 0 && this.#changes + changes > this.#max.changes * part) return false
     if (this.#text >= this.#max.text) return false
     this.#changes += changes
     this.#text += text

@@ -69,8 +69,3 @@ export function measureText({
 }): number {
   return (name?.length ?? 0) + (tag?.length ?? 0)
 }
-
-/** The length of the text of several plants, in UTF-16 units. */
-export function measureTextOfAll(plants: readonly Parameters<typeof measureText>[0][]): number {
-  return plants.reduce((sum, plant) => sum + measureText(plant), 0)
-}

@@ -2,13 +2,13 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
-  BatchResult,
+  ApplyMode,
+  ChangeResult,
   CreateResult,
-  ImportResult,
   NewPlant,
   NoMatch,
-  OnConflict,
   PageRequest,
+  PlantChange,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -156,8 +156,8 @@ export class SqliteStore implements Store {
     return this.#write({ type: 'create', plant })
   }
 
-  createAll(plants: readonly NewPlant[]): Promise<BatchResult> {
-    return this.#write({ type: 'createAll', plants })
+  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]> {
+    return this.#write({ type: 'apply', changes, mode })
   }
 
   get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
@@ -190,10 +190,6 @@ export class SqliteStore implements Store {
 
   remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
     return this.#write({ type: 'remove', id, expected })
-  }
-
-  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): Promise<ImportResult[]> {
-    return this.#write({ type: 'import', plants, onConflict })
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {

@@ -1,5 +1,7 @@
 /** PUT and PATCH /plants/{id}. */
+
 import t, { type Test } from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Call, type Service, startService } from '../../helpers/service.ts'
 
 let service: Service
@@ -14,7 +16,7 @@ const PATCH_TYPE = 'application/merge-patch+json'
 
 /** Resets the plant, which the tests change. */
 t.beforeEach(async () => {
-  await service.store.importPlants([{ id: ID, name: 'Abies', tag: 'Tree' }], 'replace')
+  await importPlants(service.store, [{ id: ID, name: 'Abies', tag: 'Tree' }], 'replace')
 })
 
 const put = (body: unknown, call: Call = {}) =>
@@ -77,7 +79,7 @@ t.test('PUT and PATCH accept the id of the path in the body', async (t) => {
 t.test('PUT and PATCH reject another id, and leave both plants unchanged', async (t) => {
   // The closest double is the id of the path.
   const other = ID - 1n
-  await service.store.importPlants([{ id: other, name: 'Other' }], 'replace')
+  await importPlants(service.store, [{ id: other, name: 'Other' }], 'replace')
   for (const change of [put, patch]) {
     const answer = await change({ id: other, name: 'Acer' })
     await assertUntouched(t, 400, answer)

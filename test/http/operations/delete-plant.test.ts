@@ -1,6 +1,8 @@
 /** DELETE /plants/{id}, and content in requests where it has no meaning. */
+
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { openConnection } from '../../helpers/connection.ts'
 import { type Call, type Service, startService } from '../../helpers/service.ts'
 import { ask } from '../../helpers/threads.ts'
@@ -15,7 +17,8 @@ const remove = (id: bigint, call: Call = {}) =>
 
 for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
   t.test(`the plant ${id} is deleted once`, async (t) => {
-    await service.store.importPlants(
+    await importPlants(
+      service.store,
       [id - 1n, id, id + 1n]
         .filter((each) => BigInt.asIntN(64, each) === each)
         .map((each) => ({ id: each, name: 'x' })),

@@ -1,10 +1,12 @@
 /** Event streams and their connections: old, pipelined, half-closed and slow clients, and memory. */
+
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { AccessTokens } from '../../../service/access-tokens.ts'
 import { LARGE_MESSAGES_BYTES_MAX } from '../../../src/http/responses/byte-budget.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { EventStream, setCommentInterval } from '../../helpers/event-stream.ts'
 import { readAll, type Service, startService } from '../../helpers/service.ts'
@@ -155,7 +157,7 @@ t.test('a client that disconnects before the stream begins gets nothing', async 
 t.test('a client that does not read is paused, then disconnected', async (t) => {
   const service = await startService(t, { responseTimeoutMs: 1000 })
   const plants = Array.from({ length: 40 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   const socket = openConnection(t, service).pause()
   socket.write(formatHead(service, 'GET /changes', EVENTS))
   const [connection] = (await once(service.app.server, 'connection')) as [Socket]
@@ -191,7 +193,7 @@ t.test('a stream that has not read its page for long loses it to others', async 
   let now = 0
   const service = await startService(t, { clock: { monotonic: () => now } })
   const plants = Array.from({ length: 20 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   const socket = openConnection(t, service).pause()
   socket.write(formatHead(service, 'GET /changes', EVENTS))
   const [, response] = (await once(service.app.server, 'request')) as [unknown, ServerResponse]
@@ -207,7 +209,7 @@ t.test('a stream that is stopped holds its memory until the client has gone', as
   const service = await startService(t)
   const token = await service.issueToken('revoked', ['read'])
   const plants = Array.from({ length: 20 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(MIB) }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   const socket = openConnection(t, service).pause()
   socket.write(formatHead({ token }, 'GET /changes', EVENTS))
   const [, response] = (await once(service.app.server, 'request')) as [unknown, ServerResponse]

@@ -1,5 +1,7 @@
 /** GET /changes: pages of changes, and the `Link` to the next one. */
+
 import t from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import {
   contentOf,
   cursorOf,
@@ -85,7 +87,7 @@ t.test('batches and imports appear plant by plant', async (t) => {
   const start = await latestCursor(service)
   const plants = [20, 21, 22].map((id) => ({ id, name: 'Abies' }))
   await service.call({ path: '/plants/batch', body: plants })
-  await service.store.importPlants([{ id: 23n, name: 'Acer' }], 'stop')
+  await importPlants(service.store, [{ id: 23n, name: 'Acer' }], 'stop')
   const { changes } = await readPage(service, from(start))
   t.strictSame(
     changes.map(({ id }) => id),

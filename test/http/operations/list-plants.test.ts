@@ -1,6 +1,8 @@
 /** GET /plants: pages of plants, and the `Link` to the next page. */
+
 import t from 'tap'
 import type { StoredPlant } from '../../../service/plant-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
 let service: Service
@@ -15,7 +17,7 @@ const SAFE = 2n ** 53n
 /** Each test uses its own tags, so it does not see the plants of other tests. */
 const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]> => {
   const plants = ids.map((id) => ({ id, name: `${tag} ${id}`.slice(0, 30), tag }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   return plants
 }
 
@@ -171,7 +173,7 @@ t.test('tags are compared code point by code point, and a missing tag matches no
     'Tr__',
   ]
   const plants = near.map((tag, index) => ({ id: 500_000n + BigInt(index), name: tag, tag }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   for (const plant of plants) t.same((await list(byTag(plant.tag))).plants, [plant])
   await service.call({ body: { id: 500_100n, name: 'untagged' } })
   const { plants: empty } = await list('?tag=&after=500000')
@@ -184,7 +186,7 @@ t.test('pages of very large plants are shorter than the limit', async (t) => {
   // Two of them fit on a page, three do not.
   const name = 'x'.repeat(0.4 * 2 ** 20)
   const plants = [1n, 2n, 3n, 4n].map((id) => ({ id: 600_000n + id, name, tag: 'large' }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   const pages = await walk('?tag=large')
   t.same(
     pages.map((page) => page.map(({ id }) => id)),

@@ -1,5 +1,7 @@
 /** GET /tags: the tags that plants have, and the `Link` to the next page. */
+
 import t from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
 let service: Service
@@ -45,7 +47,7 @@ t.test('each tag is listed once, and survives the link', async (t) => {
     name: 'x',
     tag,
   }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   const all = (await walk('')).flat()
   t.strictSame(all.toSorted(), tags.toSorted())
   for (const limit of [1, 2, 8, 9, 10]) {

@@ -1,6 +1,8 @@
 /** GET /plants?id: plants by their ids. */
+
 import t from 'tap'
 import type { StoredPlant } from '../../../service/plant-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
 const MIN = -(2n ** 63n)
@@ -11,7 +13,7 @@ const PLANTS = IDS.map((id) => ({ id, name: `plant ${id}` }))
 let service: Service
 t.before(async () => {
   service = await startService(t)
-  await service.store.importPlants(PLANTS, 'stop')
+  await importPlants(service.store, PLANTS, 'stop')
 })
 
 const list = async (query: string) => {
@@ -43,7 +45,8 @@ for (const [query, found] of [
 
 t.test('200 plants with long ids are found at once', async (t) => {
   const ids = Array.from({ length: 200 }, (_, index) => MIN + 1000n + BigInt(index))
-  await service.store.importPlants(
+  await importPlants(
+    service.store,
     ids.map((id) => ({ id, name: 'x' })),
     'stop',
   )
@@ -56,7 +59,7 @@ t.test('200 plants with long ids are found at once', async (t) => {
 
 t.test('a page of very large plants ends early, and its link can be followed', async (t) => {
   const plants = [1001n, 1002n, 1003n].map((id) => ({ id, name: 'x'.repeat(2 ** 19) }))
-  await service.store.importPlants(plants, 'stop')
+  await importPlants(service.store, plants, 'stop')
   const first = await list('id=1003&id=1001&id=1002&id=1004')
   t.strictSame(first.plants, plants.slice(0, 2))
   const link = '<?id=1003&id=1001&id=1002&id=1004&limit=100&after=1002>; rel="next"'

@@ -1,5 +1,7 @@
 /** `If-Match` prevents lost updates (RFC 9110 §13.1.1), and unsupported preconditions are rejected. */
+
 import t, { type Test } from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Call, type Service, startService } from '../../helpers/service.ts'
 
 let service: Service
@@ -13,7 +15,7 @@ const plant = { id: ID, name: 'Abies', tag: 'Tree' }
 
 /** Resets the plant, which the tests change. */
 t.beforeEach(async () => {
-  await service.store.importPlants([plant], 'replace')
+  await importPlants(service.store, [plant], 'replace')
 })
 
 const read = async (path = PATH) => {
@@ -41,7 +43,7 @@ for (const call of CHANGES) {
         [etag, '""', '"a"'],
       ],
     ]) {
-      await service.store.importPlants([plant], 'replace')
+      await importPlants(service.store, [plant], 'replace')
       const { status } = await change(call, ifMatch)
       t.equal(status, call.method === 'DELETE' ? 204 : 200, String(ifMatch))
     }
@@ -176,7 +178,7 @@ t.test('exactly one of two writers with the same entity tag succeeds', async (t)
     ],
     [{ method: 'DELETE' }, { method: 'PATCH', body: body('b') }],
   ] as const) {
-    await service.store.importPlants([plant], 'replace')
+    await importPlants(service.store, [plant], 'replace')
     const { etag } = await read()
     const answers = await Promise.all([change(first, etag), change(second, etag)])
     const [won, lost] = answers.toSorted((a, b) => a.status - b.status)
@@ -192,7 +194,7 @@ const WRITERS = 20
 const INCREMENTS = 3
 
 t.test('twenty writers increment a counter without losing an update', async (t) => {
-  await service.store.importPlants([{ ...plant, name: '0' }], 'replace')
+  await importPlants(service.store, [{ ...plant, name: '0' }], 'replace')
   let rejected = 0
   const increment = async (method: string): Promise<void> => {
     const { etag, name } = await read()

@@ -1,6 +1,8 @@
 /** GET /plants?q: plants whose name contains a text. */
+
 import t from 'tap'
 import { SEARCH_MAX, type StoredPlant } from '../../../service/plant-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
 const NAMES = [
@@ -19,7 +21,7 @@ const PLANTS: StoredPlant[] = NAMES.map((name, index) => ({
 let service: Service
 t.before(async () => {
   service = await startService(t)
-  await service.store.importPlants(PLANTS, 'stop')
+  await importPlants(service.store, PLANTS, 'stop')
 })
 
 const list = async (query: string, from: Service = service) => {
@@ -75,7 +77,7 @@ t.test('a page without plants can have a next one', async (t) => {
     name: 'x',
   }))
   const last = { id: first * 2n, name: 'Rare' }
-  await service.store.importPlants([...others, last], 'stop')
+  await importPlants(service.store, [...others, last], 'stop')
   const { plants, headers } = await list(`q=rare&after=${first - 1n}`)
   t.strictSame(plants, [])
   const next = /^<\?(.*)>/.exec(headers.link ?? '')?.[1] ?? ''
@@ -86,7 +88,8 @@ t.test('the longest search has a link that can be followed', async (t) => {
   const tag = '\u{1f332}'.repeat(1000)
   const text = '\u{1f333}'.repeat(100)
   const ids = [-(2n ** 63n), -(2n ** 63n) + 1n]
-  await service.store.importPlants(
+  await importPlants(
+    service.store,
     ids.map((id) => ({ id, name: text, tag })),
     'stop',
   )

@@ -1,5 +1,7 @@
 /** Query parameters that an operation does not define. */
+
 import t from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { type Call, type Service, startService } from '../../helpers/service.ts'
 
 let service: Service
@@ -9,7 +11,7 @@ t.before(async () => {
 
 const plant = { id: 4n, name: 'Abies', tag: 'Tree' }
 t.beforeEach(async () => {
-  await service.store.importPlants([plant], 'replace')
+  await importPlants(service.store, [plant], 'replace')
 })
 
 const WITHOUT_PARAMETERS: Call[] = [

@@ -1,7 +1,9 @@
 /** Properties that hold for all requests, with bodies generated from the contract's schemas. */
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import {
   anyText,
   invalidMembers,
@@ -62,7 +64,7 @@ const CHANGES = {
 for (const [method, { schema, before }] of Object.entries(CHANGES)) {
   const others = unknownMembers(schema)
   const send = async (members: Record<string, string>) => {
-    await service.store.importPlants([changed], 'replace')
+    await importPlants(service.store, [changed], 'replace')
     return service.call({ method, path: CHANGED, body: objectText(members) })
   }
 

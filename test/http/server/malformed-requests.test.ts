@@ -1,7 +1,9 @@
 /** Requests that are not well-formed HTTP, and the connections they arrive on. */
+
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { openConnection } from '../../helpers/connection.ts'
 import { assertIntact } from '../../helpers/rejection.ts'
 import { sendHead } from '../../helpers/send-head.ts'
@@ -164,7 +166,7 @@ for (const [count, status] of [
   [2001, 431],
 ] as const) {
   test(`a request with ${count} header fields gets ${status}, and none is dropped`, async (t) => {
-    await service.store.importPlants([{ id: 9n, name: 'Abies' }], 'replace')
+    await importPlants(service.store, [{ id: 9n, name: 'Abies' }], 'replace')
     const fields = `${'a:\r\n'.repeat(count - 3)}If-Match: "other"\r\n`
     const bytes = `DELETE /plants/9 HTTP/1.1\r\nHost: x\r\n${authorization()}${fields}\r\n`
     t.match(await sendRaw(service.port, bytes), [{ status }])

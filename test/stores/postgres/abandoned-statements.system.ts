@@ -1,4 +1,5 @@
 /** What happens on the server to statements that the store no longer waits for. */
+
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -10,6 +11,7 @@ import { cancelStatement } from '../../../src/stores/postgres/connection/cancell
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, startPostgres } from '../../../tools/postgres/server.ts'
 import { issue } from '../../helpers/certificates.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { countWaiting, nameOf, silentHost } from './sessions.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
@@ -54,7 +56,7 @@ t.test('a locked table leaves no statements waiting on the server', async (t) =>
   for (let round = 0; round < 2; round++) {
     const calls = Array.from({ length: 20 }, (_, index) => [
       store.create({ id: BigInt(index), name: 'x' }),
-      store.createAll([{ id: BigInt(index), name: 'x' }]),
+      createAll(store, [{ id: BigInt(index), name: 'x' }]),
       store.update(BigInt(index), { name: 'x' }),
       store.get(BigInt(index)),
     ]).flat()
@@ -106,7 +108,7 @@ t.test('a frozen server delays a call no longer than the timeout', async (t) => 
   t.teardown(() => frozen.thaw())
   for (const call of [
     () => store.update(1n, { name: 'y' }, ['name=x']),
-    () => store.createAll([{ id: 2n, name: 'x' }]),
+    () => createAll(store, [{ id: 2n, name: 'x' }]),
     () => store.get(1n),
     () => store.create({ id: 3n, name: 'x' }),
   ]) {

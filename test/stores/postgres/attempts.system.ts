@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { contentVersion } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { startPostgres } from '../../../tools/postgres/server.ts'
 import { emptyDatabases } from './databases.ts'
 
@@ -33,7 +34,7 @@ const CHANGES: readonly [what: string, change: (store: PostgresStore) => Promise
   ['update', (store: PostgresStore) => store.update(1n, { name: 'y' }, expected)],
   ['remove', (store: PostgresStore) => store.remove(1n, expected)],
   ['create', (store: PostgresStore) => store.create({ id: 2n, name: 'x' })],
-  ['import', (store: PostgresStore) => store.importPlants([{ id: 2n, name: 'x' }], 'stop')],
+  ['import', (store: PostgresStore) => importPlants(store, [{ id: 2n, name: 'x' }], 'stop')],
 ]
 for (const [what, change] of CHANGES) {
   t.test(`${what}: gives up after ${ATTEMPTS} attempts`, async (t) => {

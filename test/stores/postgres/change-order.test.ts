@@ -1,7 +1,9 @@
 /** The order of changes by overlapping transactions. */
+
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
@@ -14,7 +16,10 @@ async function setUp(t: Test, clients: number) {
   const url = await emptyDatabase()
   const store = await PostgresStore.open({ url, timeout: 10_000 })
   t.teardown(() => store.close())
-  await store.createAll([1n, 2n].map((id) => ({ id, name: 'new' })))
+  await createAll(
+    store,
+    [1n, 2n].map((id) => ({ id, name: 'new' })),
+  )
   const connect = async () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()

@@ -3,6 +3,7 @@ import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { newerSchemaMessage, StoreError } from '../../../src/stores/shared/store-error.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
 
@@ -15,7 +16,8 @@ const timeout = 10_000
 async function filledDatabase(): Promise<Database> {
   const made = await database()
   const store = await PostgresStore.open({ url: made.url, timeout })
-  await store.importPlants(
+  await importPlants(
+    store,
     [4n, 5n].map((id) => ({ id, name: 'Abies' })),
     'stop',
   )

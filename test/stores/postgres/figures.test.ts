@@ -1,6 +1,8 @@
 /** What a store on a PostgreSQL server measures about itself. */
+
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { valueIn } from '../figures.ts'
 
@@ -21,7 +23,7 @@ t.test('each transaction that makes changes is measured', async (t) => {
   const store = await open(t, true)
   const start = performance.now()
   await Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
-  await store.createAll([3, 4, 5, 6].map(plant))
+  await createAll(store, [3, 4, 5, 6].map(plant))
   await store.update(1n, { tag: 'Tree' })
   await store.remove(2n)
   await store.get(1n)
@@ -52,7 +54,7 @@ t.test('connections are idle or used, and others wait for one', async (t) => {
     return { idle: states?.[0], used: states?.[1], max: max?.[0], pending: pending?.[0] }
   }
   const exports = Array.from({ length: 12 }, () => store.exportPlants()[Symbol.asyncIterator]())
-  await store.createAll([1, 2].map(plant))
+  await createAll(store, [1, 2].map(plant))
   const [first, ...others] = exports
   await first?.next()
   const { idle = 0, used, max, pending } = await connections()

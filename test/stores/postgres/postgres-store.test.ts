@@ -1,6 +1,8 @@
 import t from 'tap'
 import { contentVersion, type NewPlant } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { storeSuite } from '../store-suite.ts'
 
@@ -36,8 +38,8 @@ t.test('an error that is a bug is passed on unchanged', async (t) => {
   const store = await open()
   t.teardown(() => store.close())
   const mistyped = { id: 1n, name: null as unknown } as NewPlant
-  await t.rejects(store.importPlants([mistyped], 'stop'), { code: '23502' }, 'not_null_violation')
-  await t.rejects(store.createAll([mistyped]), { code: '23502' })
+  await t.rejects(importPlants(store, [mistyped], 'stop'), { code: '23502' }, 'not_null_violation')
+  await t.rejects(createAll(store, [mistyped]), { code: '23502' })
   await t.rejects(
     store.create({ id: 1n, name: '\u0000' }),
     { code: '22021' },
@@ -45,6 +47,6 @@ t.test('an error that is a bug is passed on unchanged', async (t) => {
   )
   await t.rejects(store.get(2n ** 63n), { code: '22003' }, 'numeric_value_out_of_range')
   const unbindable = { id: 1n, name: { x: 1n } as unknown } as NewPlant
-  await t.rejects(store.importPlants([unbindable], 'stop'), TypeError)
+  await t.rejects(importPlants(store, [unbindable], 'stop'), TypeError)
   t.equal(await store.create({ id: 1n, name: 'x' }), 'created', 'the store still works')
 })

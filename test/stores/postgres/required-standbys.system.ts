@@ -1,4 +1,5 @@
 /** The standbys that must have a change before it is acknowledged, with a real one. */
+
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
@@ -6,7 +7,9 @@ import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { changeRequiredStandbys } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { PostgresServer } from '../../../tools/postgres/server.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { exported } from '../plants.ts'
 import { type Database, emptyDatabases, set } from './databases.ts'
 
@@ -80,8 +83,8 @@ t.test('every kind of change succeeds while the guarantee holds', async (t) => {
     'created',
   ])
   t.equal(await store.create({ ...one, name: 'other' }), 'conflict')
-  t.same(await store.createAll([one, three]), { created: 1, replayed: 1 })
-  t.same(await store.importPlants([{ id: 2n, name: 'two' }], 'replace'), ['replaced'])
+  t.same(await createAll(store, [one, three]), { created: 1, replayed: 1 })
+  t.same(await importPlants(store, [{ id: 2n, name: 'two' }], 'replace'), ['replaced'])
   t.same(await store.update(1n, { tag: 'a' }), { id: 1n, name: '1', tag: 'a' })
   t.equal(await store.update(1n, { tag: 'b' }, ['name=x']), 'changed')
   t.equal(await store.remove(3n, ['name=3']), 'removed')
@@ -106,7 +109,7 @@ t.test(
     const detail = `${notice} (synchronous_standby_names = '', synchronous_commit = on)`
     const violated = new StoreUnavailable('failing', detail, notice)
     await t.rejects(store.create({ id: 2n, name: 'x' }), violated)
-    await t.rejects(store.createAll([{ id: 3n, name: 'x' }]), violated)
+    await t.rejects(createAll(store, [{ id: 3n, name: 'x' }]), violated)
     await t.rejects(store.remove(1n), violated)
     await t.rejects(store.ping(), violated)
     t.same(await store.get(1n), { id: 1n, name: 'x' }, 'reads succeed')
@@ -117,7 +120,7 @@ t.test(
     await setNames('ANY 1 (one, two)')
     await recovered(store)
     await store.ping()
-    t.same(await store.createAll([{ id: 1n, name: 'x' }]), { created: 0, replayed: 1 })
+    t.same(await createAll(store, [{ id: 1n, name: 'x' }]), { created: 0, replayed: 1 })
   },
 )
 
@@ -143,7 +146,7 @@ t.test('a commit during which the server was reconfigured is not acknowledged', 
     { id: 2n, name: 'x' },
   ]
   const message = 'the store is failing: the server was reconfigured during a commit'
-  const refused = [store.create(plant), store.createAll([other])].map((change: Promise<unknown>) =>
+  const refused = [store.create(plant), createAll(store, [other])].map((change: Promise<unknown>) =>
     t.rejects(change, { message }),
   )
   await untilCommitsWait(2)

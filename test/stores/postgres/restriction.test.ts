@@ -1,10 +1,12 @@
 /** Restrictions that also apply to SQL. */
+
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { restrictedError } from '../../../src/config/restricted-error.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { exported } from '../plants.ts'
@@ -122,7 +124,7 @@ t.test('a refused change keeps its connection', async (t) => {
   }
   const before = await sessions()
   await t.rejects(store.create({ id: 1n, name: 'x' }), StoreUnavailable)
-  await t.rejects(store.importPlants([{ id: 1n, name: 'x' }], 'stop'), StoreUnavailable)
+  await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'stop'), StoreUnavailable)
   t.same(await sessions(), before)
 })
 

@@ -1,7 +1,10 @@
 /** Transactions that the server rolls back in favor of others, as engines with serializable transactions do. */
+
 import t, { type Test } from 'tap'
 import { changeRequiredStandbys } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { exported } from '../plants.ts'
 import { type Database, emptyDatabases } from './databases.ts'
@@ -39,8 +42,8 @@ async function failCommits({ query }: Database): Promise<void> {
 async function makeChanges(t: Test, place: Database, store: PostgresStore): Promise<void> {
   const changes: readonly [change: () => Promise<unknown>, result: unknown][] = [
     [() => store.create({ id: 1n, name: 'x' }), 'created'],
-    [() => store.createAll([{ id: 2n, name: 'x' }]), { created: 1, replayed: 0 }],
-    [() => store.importPlants([{ id: 3n, name: 'x' }], 'stop'), ['created']],
+    [() => createAll(store, [{ id: 2n, name: 'x' }]), { created: 1, replayed: 0 }],
+    [() => importPlants(store, [{ id: 3n, name: 'x' }], 'stop'), ['created']],
     [() => store.update(1n, { name: 'y' }), { id: 1n, name: 'y' }],
     [() => store.update(1n, { name: 'z' }, ['name=y']), { id: 1n, name: 'z' }],
     [() => store.remove(2n), 'removed'],

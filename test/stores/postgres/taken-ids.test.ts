@@ -1,7 +1,9 @@
 /** Ids that another transaction is taking. */
+
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { exported } from '../plants.ts'
 import { countWaiting, nameOf } from './sessions.ts'
@@ -41,14 +43,14 @@ t.test('a create of a taken id is a conflict', async (t) => {
 
 t.test('a batch with a taken id is a conflict, and changes nothing', async (t) => {
   const plants = [1n, 2n].map((id) => ({ id, name: 'ours' }))
-  const { result, stored } = await overlap(t, (store) => store.createAll(plants))
+  const { result, stored } = await overlap(t, (store) => createAll(store, plants))
   t.strictSame(result, { conflict: 2n })
   t.strictSame(stored, [theirs])
 })
 
 t.test('a batch with the plant that took its id creates the others', async (t) => {
   const plants = [{ id: 1n, name: 'ours' }, theirs]
-  const { result, stored } = await overlap(t, (store) => store.createAll(plants))
+  const { result, stored } = await overlap(t, (store) => createAll(store, plants))
   t.strictSame(result, { created: 1, replayed: 1 })
   t.strictSame(stored, plants)
 })
@@ -60,7 +62,10 @@ t.test('of two conflicts that arise while a batch waits, it names the first', as
   const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
   await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
   await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
-  const called = store.createAll([1n, 2n].map((id) => ({ id, name: 'ours' })))
+  const called = createAll(
+    store,
+    [1n, 2n].map((id) => ({ id, name: 'ours' })),
+  )
   while ((await countWaiting(server, nameOf(url))) === 0);
   await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
   await updating.query('COMMIT')

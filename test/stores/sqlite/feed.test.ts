@@ -1,4 +1,5 @@
 /** The feed across turned-off databases and backups. */
+
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -8,6 +9,7 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { beginMissingFeed } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
 import { TURN_OFF } from './turned-off.ts'
@@ -40,7 +42,7 @@ t.test('a process without the setting logs its changes too', async (t) => {
   const service = open({ retention: KEEP })
   const start = await latest(service)
   const command = open({ sameThread: true })
-  await command.importPlants([{ id: 1n, name: 'x' }], 'stop')
+  await importPlants(command, [{ id: 1n, name: 'x' }], 'stop')
   t.strictSame((await changesAfter(service, start)).map(contentOf), [
     ['created', 1n, { name: 'x' }],
   ])

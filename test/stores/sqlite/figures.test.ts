@@ -1,4 +1,5 @@
 /** What a store in a file or in memory measures about itself. */
+
 import { rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -11,6 +12,7 @@ import {
   SqliteMetrics,
 } from '../../../src/stores/sqlite/writer/sqlite-metrics.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { valueIn } from '../figures.ts'
 
 const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
@@ -32,7 +34,7 @@ for (const where of ['file', 'memory']) {
     const store = open(t, file)
     const start = performance.now()
     await Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
-    await store.createAll([3, 4, 5, 6].map(plant))
+    await createAll(store, [3, 4, 5, 6].map(plant))
     const elapsed = (performance.now() - start) / 1000
     const metrics = await store.metrics()
     t.equal(valueIn(metrics, `${DURATION}_count`), 2)

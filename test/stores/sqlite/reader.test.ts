@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { exported, samePlants } from '../plants.ts'
 
 const PLANTS = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(100) }))
@@ -68,7 +69,7 @@ t.test('a very large plant is a batch of its own', async (t) => {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
   const large = { id: -1n, name: 'x'.repeat(9 * 2 ** 20) }
-  await store.importPlants([large, ...PLANTS], 'stop')
+  await importPlants(store, [large, ...PLANTS], 'stop')
   const parts = await Array.fromAsync(store.exportPlants())
   t.equal(parts[0]?.length, 1)
   t.ok(parts.length < 10)
@@ -100,7 +101,7 @@ t.test('an export of a deleted file fails', async (t) => {
 t.test('an export continues after the store is closed', async (t) => {
   for (const file of [join(t.testdir(), 'plants.db'), ':memory:']) {
     const store = new SqliteStore({ file, lockTimeout: 1000 })
-    await store.importPlants(PLANTS, 'stop')
+    await importPlants(store, PLANTS, 'stop')
     const parts = store.exportPlants()[Symbol.asyncIterator]()
     const found = [...((await parts.next()).value ?? [])]
     await store.close()
@@ -116,7 +117,7 @@ async function storeWithPlants(t: Test): Promise<{ store: SqliteStore; file: str
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
   store = new SqliteStore({ file, lockTimeout: 1000 })
-  await store.importPlants(PLANTS, 'stop')
+  await importPlants(store, PLANTS, 'stop')
   return { store, file }
 }
 

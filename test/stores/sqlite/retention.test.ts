@@ -8,6 +8,8 @@ import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-tr
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
+import { createAll } from '../../helpers/lists.ts'
 import { changesAfter, eventually, latest, pageOf } from '../changes.ts'
 import { scatteredIds } from '../plants.ts'
 
@@ -33,7 +35,7 @@ async function makeDatabase(t: Test) {
   const filler = open()
   const start = await latest(filler)
   for (let first = 0; first < PLANTS.length; first += 1000) {
-    await filler.importPlants(PLANTS.slice(first, first + 1000), 'stop')
+    await importPlants(filler, PLANTS.slice(first, first + 1000), 'stop')
   }
   const changes = await changesAfter(filler, start)
   await filler.close()
@@ -168,7 +170,7 @@ t.test('changes in memory are deleted too', async (t) => {
   t.teardown(() => store.close())
   const alive = setInterval(() => {}, 1000)
   t.teardown(() => clearInterval(alive))
-  await store.createAll(PLANTS.slice(0, 1000))
+  await createAll(store, PLANTS.slice(0, 1000))
   const { next } = await pageOf(store, undefined, 1)
   await eventually(store, async () => (await pageOf(store, undefined, 2)).changes.length === 0)
   t.equal(await store.readChanges({ after: next, limit: 1 }), 'expired')

@@ -9,6 +9,7 @@ import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { measureCall, type WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
 import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
@@ -133,7 +134,7 @@ t.test('reads and changes of a file damaged while open fail', async (t) => {
   await t.rejects(store.create({ id: 1n, name: 'x' }), DAMAGED)
   await t.rejects(store.update(1n, { name: 'x' }), DAMAGED)
   await t.rejects(store.remove(1n), DAMAGED)
-  await t.rejects(store.importPlants([{ id: 1n, name: 'x' }], 'keep'), DAMAGED)
+  await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'keep'), DAMAGED)
   await t.rejects(store.removeToken('ci'), DAMAGED)
 })
 

@@ -21,8 +21,8 @@ import { CommitWatch } from './postgres-commit-watch.ts'
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
 
-/** An import updates the ledger after this many plants, because no service may be running that would. */
-const IMPORTED_MAX = 50_000
+/** Lists update the ledger after this many changes, because during an import no service may be running that would. */
+const LISTED_MAX = 50_000
 
 /** Undefined if a concurrent change interfered. */
 type PageResult = ChangePage | 'expired' | typeof TOO_LONG | undefined
@@ -38,8 +38,8 @@ export class PostgresFeed implements ChangeFeed {
   #position = -1n
   /** All commits up to this one would survive a failover. */
   #confirmed = -1n
-  /** The number of plants imported since an import last brought the ledger up to date. */
-  #imported = 0
+  /** The number of changes in lists since one last brought the ledger up to date. */
+  #listed = 0
   readonly #closing = new AbortController()
   #maintenance: Promise<void> | undefined
 
@@ -70,13 +70,12 @@ export class PostgresFeed implements ChangeFeed {
     this.#watch.notify()
   }
 
-  /** Reports a commit of an import. */
-  async noteImport(plants: number): Promise<void> {
-    this.noteCommit()
-    this.#imported += plants
-    if (this.#imported < IMPORTED_MAX) return
-    this.#imported = 0
-    // The plants are stored even if this fails.
+  /** Reports how many changes a commit had in lists. */
+  async noteList(changes: number): Promise<void> {
+    this.#listed += changes
+    if (this.#listed < LISTED_MAX) return
+    this.#listed = 0
+    // The changes are made even if this fails.
     await this.#update().catch(() => {})
   }
 

@@ -1,9 +1,9 @@
 import { hasSameContent } from '../../../../contract/plant.ts'
-import type { BatchResult, CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
+import type { CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
-import type { PooledClient, Run } from '../connection/pooled-client.ts'
-import { IdTaken, INSERT, insertAll, insertingTransaction, toColumns } from './plant-inserts.ts'
+import type { PooledClient } from '../connection/pooled-client.ts'
+import { INSERT, toColumns } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
@@ -12,14 +12,7 @@ import { IdTaken, INSERT, insertAll, insertingTransaction, toColumns } from './p
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE'
 
 /**
- * The lock makes a replay wait for the standbys, as FIND does. It also keeps replayed plants unchanged until the
- * others are stored, so that all plants of a batch are stored at once. Ordered by id against deadlocks.
- */
-const FIND_LOCKED =
-  'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR SHARE'
-
-/**
- * Creates plants in one batch, as if one after the other, and resolves to their results in the same order.
+ * Creates plants in one statement, as if one after the other, and resolves to their results in the same order.
  *
  * @throws StoreUnavailable if they cannot be created now; some may have been created
  */
@@ -55,51 +48,4 @@ function removeRepeatedIds(plants: readonly NewPlant[]): NewPlant[] {
   const ids = new Map<bigint, NewPlant>()
   for (const plant of plants) if (!ids.has(plant.id)) ids.set(plant.id, plant)
   return [...ids.values()]
-}
-
-/**
- * Creates batches in one transaction, as if one after the other, and resolves to their results in the same order. See
- * PlantStore.createAll.
- *
- * @throws StoreUnavailable if they cannot be created now
- */
-export function createBatches(
-  client: Pick<PooledClient, 'transaction'>,
-  batches: readonly (readonly NewPlant[])[],
-): Promise<BatchResult[]> {
-  return insertingTransaction(client, (run) => attemptBatches(run, batches))
-}
-
-async function attemptBatches(
-  run: Run,
-  batches: readonly (readonly NewPlant[])[],
-): Promise<BatchResult[]> {
-  const ids = batches.flat().map(({ id }) => id)
-  const rows = await run<PlantRow>(FIND_LOCKED, [ids])
-  const stored = new Map<bigint, Plant>(rows.map((row) => [row.id, toPlant(row)]))
-  const created: NewPlant[] = []
-  const results: BatchResult[] = []
-  for (const plants of batches) {
-    const conflict = plants.find((plant) => isConflict(stored.get(plant.id), plant))
-    if (conflict !== undefined) {
-      results.push({ conflict: conflict.id })
-      continue
-    }
-    const fresh = plants.filter(({ id }) => !stored.has(id))
-    for (const plant of fresh) stored.set(plant.id, plant)
-    created.push(...fresh)
-    results.push({ created: fresh.length, replayed: plants.length - fresh.length })
-  }
-  if (results.some((result) => 'conflict' in result)) {
-    // While the statement waited for a lock, others can have created plants that it did not see: perhaps a conflict
-    // that comes first.
-    const again = await run<PlantRow>(FIND_LOCKED, [ids])
-    if (again.length > rows.length) throw new IdTaken()
-  }
-  await insertAll(run, created)
-  return results
-}
-
-function isConflict(stored: Plant | undefined, plant: NewPlant): boolean {
-  return stored !== undefined && !hasSameContent(stored, plant)
 }

@@ -1,5 +1,6 @@
 import {
   beginsMirror,
+  hasEffect,
   type Restriction,
   type RestrictionResult,
   type RestrictionStep,
@@ -17,7 +18,8 @@ import type { Run } from '../connection/pooled-client.ts'
 import { RESTRICTED } from '../connection/postgres-errors.ts'
 import { beginFeed, changeTriggers } from '../feed/feed-start.ts'
 import { limitLockWait, lockFeed } from '../feed/ledger.ts'
-import { toColumns, UNNESTED } from './plant-inserts.ts'
+import { attemptLists } from './lists.ts'
+import { insertingTransaction } from './plant-inserts.ts'
 
 /** A statement of postgres-schema.ts. */
 export const CREATE_RESTRICTION = `
@@ -66,20 +68,6 @@ const BARRIER = 'a freeze or mirror cannot begin or end'
 
 const ANY_PLANT = 'SELECT id FROM plants LIMIT 1'
 
-/** A row that was updated, not inserted, has been locked by this transaction, so its `xmax` is not 0. */
-const STORE = `
-  WITH stored AS (
-    INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM ${UNNESTED} ORDER BY id
-    ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag
-      WHERE (plants.name, plants.tag) IS DISTINCT FROM (excluded.name, excluded.tag)
-    RETURNING xmax = 0 AS is_new
-  )
-  SELECT count(*) FROM stored WHERE is_new`
-
-const REMOVE = `
-  WITH removed AS (DELETE FROM plants WHERE id = ANY($1::int8[]) RETURNING id)
-  SELECT count(*) FROM removed`
-
 const SET = `
   INSERT INTO plant_restriction (${COLUMNS}) VALUES ($1, $2, $3, $4)
   ON CONFLICT (is_only) DO UPDATE SET (${COLUMNS}) = ROW($1, $2, $3, $4)`
@@ -106,7 +94,7 @@ export async function restrict(
   step: RestrictionStep,
 ): Promise<RestrictionResult> {
   const { lockWaitMs } = connections
-  const { expected, next } = step
+  const { expected, next, changes } = step
   const make = async (run: Run) => {
     await limitLockWait(run, lockWaitMs)
     const [found] = await run<RestrictionRow>(LOCK)
@@ -120,29 +108,16 @@ export async function restrict(
     if (next === undefined) await changeTriggers(run, DISABLE_BARRIER, BARRIER)
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
     if (feed !== undefined) await beginFeed(run, feed)
-    await changePlants(run, step)
+    const [results = []] =
+      changes === undefined ? [] : await attemptLists(run, [{ changes, mode: 'each' }])
+    if (!hasEffect(step, results)) throw new StepRefused('diverged')
     await run(SET, restrictionValues(next))
   }
   try {
-    await connections.verified((client) => client.transaction(make))
+    await connections.verified((client) => insertingTransaction(client, make))
     return 'done'
   } catch (error) {
     if (error instanceof StepRefused) return error.result
     throw error
   }
-}
-
-/** @throws StepRefused if the effect is not the required one */
-async function changePlants(
-  run: Run,
-  { stored = [], removed = [], effect }: RestrictionStep,
-): Promise<void> {
-  const count = async (statement: string, values: readonly unknown[]) => {
-    const rows = await run<{ count: bigint }>(statement, values)
-    return Number(rows[0]?.count)
-  }
-  const created = stored.length > 0 ? await count(STORE, toColumns(stored)) : 0
-  const gone = removed.length > 0 ? await count(REMOVE, [removed]) : 0
-  if (effect === undefined || (created === effect.created && gone === effect.removed)) return
-  throw new StepRefused('diverged')
 }

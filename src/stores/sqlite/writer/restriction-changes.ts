@@ -1,12 +1,14 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
-import type { NewPlant } from '../../../../service/plant-store.ts'
+import type { ChangeResult } from '../../../../service/plant-store.ts'
 import {
   beginsMirror,
+  hasEffect,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../../../service/restriction.ts'
 import { restrictedError } from '../../../config/restricted-error.ts'
+import type { ChangeList } from '../../shared/plant-change.ts'
 import {
   beginsCopy,
   isSameRestriction,
@@ -36,9 +38,14 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
   }
 }
 
-/** Prepares RestrictionStore.restrict. The caller runs it in a transaction, which can contain other changes. */
+/**
+ * Prepares RestrictionStore.restrict. The caller runs it in a transaction, which can contain other changes.
+ *
+ * @param apply makes the changes of a list in the transaction
+ */
 export function prepareRestrictionChange(
   db: Database,
+  apply: (list: ChangeList) => ChangeResult[],
 ): (step: RestrictionStep) => RestrictionResult {
   const read = prepareRestrictionRead(db)
   const anyPlant = db.prepare('SELECT 1 FROM plants LIMIT 1')
@@ -48,33 +55,11 @@ export function prepareRestrictionChange(
     `INSERT INTO plant_restriction (${RESTRICTION_COLUMNS.join()})
      VALUES (${RESTRICTION_COLUMNS.map(() => '?').join()})`,
   )
-  const create = db.prepare(
-    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  )
-  // A restarted copy writes only what differs.
-  const replace = db.prepare(
-    'UPDATE plants SET name = ?, tag = ? WHERE id = ? AND (name, tag) IS NOT (?, ?)',
-  )
-  const remove = db.prepare('DELETE FROM plants WHERE id = ?')
-
-  /** Returns whether the plant is new. */
-  const store = ({ id, name, tag: given }: NewPlant): boolean => {
-    const tag = given ?? null
-    if (create.run(id, name, tag).changes === 1) return true
-    replace.run(name, tag, id, name, tag)
-    return false
-  }
   // Within a transaction, this is a savepoint.
   const make = db.transaction((step: RestrictionStep) => {
-    const { expected, next, stored = [], removed = [], effect } = step
+    const { expected, next, changes = [] } = step
     clear.run()
-    // Sorted, because neighbors share a page of the file.
-    const sorted = [...stored].sort((a, b) => (a.id < b.id ? -1 : 1))
-    const created = sorted.filter(store).length
-    const gone = removed.filter((id) => remove.run(id).changes === 1).length
-    if (effect !== undefined && (created !== effect.created || gone !== effect.removed)) {
-      throw new Diverged()
-    }
+    if (!hasEffect(step, apply({ changes, mode: 'each' }))) throw new Diverged()
     set.run(...restrictionValues(next))
     if (expected === undefined && next !== undefined) db.exec(RAISE_BARRIER)
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)

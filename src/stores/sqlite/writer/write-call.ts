@@ -1,32 +1,28 @@
 import type {
-  BatchResult,
+  ChangeResult,
   CreateResult,
-  ImportResult,
-  NewPlant,
   NoMatch,
-  OnConflict,
-  PlantPatch,
   StoredPlant,
 } from '../../../../service/plant-store.ts'
 import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
 import type { StoredToken } from '../../../../service/token-store.ts'
 import type { NewWebhook, SavedProgress } from '../../../../service/webhook-store.ts'
 import type { Size } from '../../shared/group-commit.ts'
-import { measureText, measureTextOfAll } from '../../shared/rows.ts'
+import {
+  type ChangeList,
+  type ChangeOf,
+  measureChange,
+  measureList,
+} from '../../shared/plant-change.ts'
 import type { ChangeLimits } from '../feed/change-pruner.ts'
-
-type Expected = readonly string[] | undefined
 
 /**
  * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RestrictionStore,
  * TokenStore and WebhookStore specify them.
  */
 export type WriteCall =
-  | { readonly type: 'create'; readonly plant: NewPlant }
-  | { readonly type: 'createAll'; readonly plants: readonly NewPlant[] }
-  | { readonly type: 'update'; id: bigint; patch: PlantPatch; expected?: Expected }
-  | { readonly type: 'remove'; readonly id: bigint; readonly expected?: Expected }
-  | { readonly type: 'import'; plants: readonly NewPlant[]; onConflict: OnConflict }
+  | ChangeOf<'create' | 'update' | 'remove'>
+  | ({ readonly type: 'apply' } & ChangeList)
   | { readonly type: 'restrict'; readonly step: RestrictionStep }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
@@ -43,10 +39,9 @@ export type WriteCall =
 /** What each call returns. */
 interface WriteResults {
   create: CreateResult
-  createAll: BatchResult
   update: StoredPlant | NoMatch
   remove: 'removed' | NoMatch
-  import: ImportResult[]
+  apply: ChangeResult[]
   restrict: RestrictionResult
   pruneChanges: undefined
   addToken: boolean
@@ -71,38 +66,19 @@ export type SubmitWrite = <Type extends WriteType>(
   call: WriteCall & { readonly type: Type },
 ) => Promise<WriteResults[Type]>
 
-/** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
-const STRING_OVERHEAD = 16
-
 /** The size that a call counts toward the limits on waiting changes. */
 export function measureCall(call: WriteCall): Size {
-  return { changes: countChanges(call), text: measureCallText(call) }
-}
-
-/** A batch counts as its number of plants. */
-export function countChanges(call: WriteCall): number {
-  return call.type === 'createAll' ? call.plants.length : 1
-}
-
-/** The text that a call keeps in memory while it waits, in UTF-16 units. */
-function measureCallText(call: WriteCall): number {
   switch (call.type) {
     case 'create':
-      return measureText(call.plant)
     case 'update':
-      return measureText(call.patch) + measureVersions(call.expected)
     case 'remove':
-      return measureVersions(call.expected)
-    case 'createAll':
-    case 'import':
-      return measureTextOfAll(call.plants)
+      return measureChange(call)
+    case 'apply':
+      return measureList(call)
     case 'restrict':
-      return measureTextOfAll(call.step.stored ?? [])
+      // Only one step is ever in flight.
+      return { ...measureList({ changes: call.step.changes ?? [] }), changes: 1 }
     default:
-      return 0
+      return { changes: 1, text: 0 }
   }
-}
-
-function measureVersions(versions: readonly string[] = []): number {
-  return versions.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { sumSizes } from '../../shared/group-commit.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
@@ -7,7 +8,7 @@ import { prepareRefusal, prepareRestrictionChange } from './restriction-changes.
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { prepareTokenChanges } from './token-changes.ts'
 import { prepareWebhookChanges } from './webhook-changes.ts'
-import { countChanges, type WriteCall, type WriteResult } from './write-call.ts'
+import { measureCall, type WriteCall, type WriteResult } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
@@ -79,7 +80,7 @@ function prepareMeasuredCommit(
     const committed = performance.now()
     duration.observe((committed - begun) / 1000)
     sync.observe((committed - made) / 1000)
-    counts.observe(changes.reduce((sum, change) => sum + countChanges(change), 0))
+    counts.observe(sumSizes(changes.map(measureCall)).changes)
     return results
   }
 }
@@ -87,22 +88,20 @@ function prepareMeasuredCommit(
 /** Returns a function that makes a change. The caller runs it in a transaction. */
 function prepareWrites(db: Database): (call: WriteCall) => WriteResult {
   const plants = preparePlantChanges(db)
-  const restrict = prepareRestrictionChange(db)
+  const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
   const tokens = prepareTokenChanges(db)
   const webhooks = prepareWebhookChanges(db)
   return (call) => {
     switch (call.type) {
       case 'create':
-        return plants.create(call.plant)
-      case 'createAll':
-        return plants.createAll(call.plants)
+        return plants.create(call)
       case 'update':
-        return plants.update(call.id, call.patch, call.expected)
+        return plants.update(call)
       case 'remove':
-        return plants.remove(call.id, call.expected)
-      case 'import':
-        return plants.importPlants(call.plants, call.onConflict)
+        return plants.remove(call)
+      case 'apply':
+        return plants.apply(call)
       case 'restrict':
         return restrict(call.step)
       case 'pruneChanges':

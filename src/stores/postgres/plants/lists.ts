@@ -1,0 +1,107 @@
+import { type ChangeResult, isRefusal, type StoredPlant } from '../../../../service/plant-store.ts'
+import { type ChangeList, changedId, decide } from '../../shared/plant-change.ts'
+import { type PlantRow, toPlant } from '../../shared/rows.ts'
+import { AWAIT_STANDBYS } from '../connection/locks.ts'
+import type { PooledClient, Run } from '../connection/pooled-client.ts'
+import { IdTaken, insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-inserts.ts'
+
+/** The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. */
+const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
+
+const REPLACE = `
+  UPDATE plants SET name = given.name, tag = given.tag FROM ${UNNESTED} WHERE plants.id = given.id`
+
+const REMOVE = 'DELETE FROM plants WHERE id = ANY($1::int8[])'
+
+/** The effect of a list on a plant. */
+interface Effect {
+  readonly before: StoredPlant | undefined
+  readonly after: StoredPlant | undefined
+}
+
+/** The effects on plants, by their ids. */
+type Effects = ReadonlyMap<bigint, Effect>
+
+/**
+ * Applies lists in one transaction, as if one after the other, and resolves to their results in the same order. See
+ * PlantStore.apply.
+ *
+ * @throws StoreUnavailable if they cannot be applied now
+ */
+export function applyLists(
+  client: Pick<PooledClient, 'transaction'>,
+  lists: readonly ChangeList[],
+): Promise<ChangeResult[][]> {
+  return insertingTransaction(client, (run) => attemptLists(run, lists))
+}
+
+/** Applies lists in a transaction of `insertingTransaction`. */
+export async function attemptLists(
+  run: Run,
+  lists: readonly ChangeList[],
+): Promise<ChangeResult[][]> {
+  const ids = [...new Set(lists.flatMap(({ changes }) => changes.map(changedId)))]
+  const rows = await run<PlantRow>(FIND, [ids])
+  const plants = new Map(rows.map((row) => [row.id, toPlant(row)]))
+  const free = new Set(ids.filter((id) => !plants.has(id)))
+  const planned = lists.map((list) => planList(plants, list))
+  const rounds = separate(planned.map(({ effects }) => effects))
+  for (const [id] of rounds.flatMap((effects) => [...effects])) free.delete(id)
+  if (free.size > 0) {
+    // Without the wait, a plant that an earlier attempt has removed could be back after a failover.
+    await run(AWAIT_STANDBYS)
+    // While the first statement waited for a lock, others can have created plants that it did not see.
+    const again = await run<PlantRow>(FIND, [ids])
+    if (again.length > rows.length) throw new IdTaken()
+  }
+  for (const effects of rounds) await write(run, effects)
+  return planned.map(({ results }) => results)
+}
+
+/** @param plants those with the ids of the list, as they are before it; changed to those after it */
+function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeList) {
+  const effects = new Map<bigint, Effect>()
+  const results = changes.map((change) => {
+    const id = changedId(change)
+    const before = plants.get(id)
+    const { after: stored } = effects.get(id) ?? { after: before }
+    const { result, after } = decide(stored, change)
+    if (after !== stored) effects.set(id, { before, after })
+    return result
+  })
+  if (mode === 'all-or-none' && results.some(isRefusal)) effects.clear()
+  for (const [id, { after }] of effects) {
+    if (after === undefined) plants.delete(id)
+    else plants.set(id, after)
+  }
+  return { results, effects }
+}
+
+/** Joins the effects of lists into as few as possible that each affect a plant only once, so that the feed has them all. */
+function separate(lists: readonly Effects[]): Effects[] {
+  let last = new Map<bigint, Effect>()
+  const rounds = [last]
+  for (const effects of lists) {
+    if ([...effects.keys()].some((id) => last.has(id))) {
+      last = new Map()
+      rounds.push(last)
+    }
+    for (const [id, effect] of effects) last.set(id, effect)
+  }
+  return rounds
+}
+
+async function write(run: Run, effects: Effects): Promise<void> {
+  const created: StoredPlant[] = []
+  const updated: StoredPlant[] = []
+  const removed: bigint[] = []
+  for (const [id, { before, after }] of effects) {
+    if (after === undefined) removed.push(id)
+    else if (before === undefined) created.push(after)
+    else updated.push(after)
+  }
+  // Inserts wait for other transactions, so they come first: those do not wait for a plant that is only locked.
+  await insertAll(run, created)
+  if (updated.length > 0) await run(REPLACE, toColumns(updated))
+  if (removed.length > 0) await run(REMOVE, [removed])
+}

@@ -1,0 +1,115 @@
+import { hasSameContent } from '../../../contract/plant.ts'
+import {
+  type ApplyMode,
+  type ChangeResult,
+  type ChangeType,
+  contentVersion,
+  type NoMatch,
+  type PlantChange,
+  type PlantPatch,
+  type StoredPlant,
+} from '../../../service/plant-store.ts'
+import { type Size, sumSizes } from './group-commit.ts'
+import { measureText } from './rows.ts'
+
+/** The parameters of PlantStore.apply. */
+export interface ChangeList {
+  readonly changes: readonly PlantChange[]
+  readonly mode: ApplyMode
+}
+
+/** The changes of some types. */
+export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly type: Type }>
+
+/** What a change does to a plant. */
+export interface Decision<Type extends ChangeType = ChangeType> {
+  readonly result: ChangeResult<Type>
+  /** Undefined if there is no plant then. The plant before, if the change is without effect. */
+  readonly after: StoredPlant | undefined
+}
+
+/** The id of the plant that is changed. */
+export function changedId(change: PlantChange): bigint {
+  return 'plant' in change ? change.plant.id : change.id
+}
+
+/**
+ * Decides what a change does.
+ *
+ * @param stored the plant with its id, if there is one
+ */
+export function decide<Change extends PlantChange>(
+  stored: StoredPlant | undefined,
+  change: Change,
+): Decision<Change['type']> {
+  // TypeScript does not relate the type of the change to that of its result.
+  return decideAny(stored, change) as Decision<Change['type']>
+}
+
+function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decision {
+  switch (change.type) {
+    case 'create': {
+      if (stored === undefined) return { result: 'created', after: change.plant }
+      const isSame = hasSameContent(stored, change.plant)
+      return { result: isSame ? 'replayed' : 'conflict', after: stored }
+    }
+    case 'put':
+      return stored === undefined
+        ? { result: 'created', after: change.plant }
+        : decideUpdate(stored, change.plant)
+    case 'update': {
+      const found = match(stored, change.expected)
+      if (typeof found === 'string') return { result: found, after: stored }
+      return decideUpdate(found, patchPlant(found, change.patch))
+    }
+    case 'remove': {
+      const found = match(stored, change.expected)
+      if (typeof found !== 'string') return { result: 'removed', after: undefined }
+      const isGone = stored === undefined && change.expected === undefined
+      return { result: isGone ? 'unchanged' : found, after: stored }
+    }
+  }
+}
+
+function decideUpdate(stored: StoredPlant, after: StoredPlant): Decision {
+  return hasSameContent(stored, after)
+    ? { result: 'unchanged', after: stored }
+    : { result: 'updated', after }
+}
+
+/** The plant if it has one of the expected versions, or else why it does not match. */
+function match(
+  stored: StoredPlant | undefined,
+  expected: readonly string[] | undefined,
+): StoredPlant | NoMatch {
+  if (stored === undefined) return 'not-found'
+  return expected?.includes(contentVersion(stored)) === false ? 'changed' : stored
+}
+
+function patchPlant({ id, ...stored }: StoredPlant, patch: PlantPatch): StoredPlant {
+  const { name = stored.name, tag = stored.tag ?? null } = patch
+  return tag === null ? { id, name } : { id, name, tag }
+}
+
+/** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
+const STRING_OVERHEAD = 16
+
+/** The size that a change counts toward the limits on waiting changes. */
+export function measureChange(change: PlantChange): Size {
+  const text =
+    change.type === 'update'
+      ? measureText(change.patch) + measureVersions(change.expected)
+      : change.type === 'remove'
+        ? measureVersions(change.expected)
+        : measureText(change.plant)
+  return { changes: 1, text }
+}
+
+/** A list counts as its number of changes, so that other changes do not wait for many lists. */
+export function measureList({ changes }: Pick<ChangeList, 'changes'>): Size {
+  return sumSizes(changes.map(measureChange))
+}
+
+function measureVersions(versions: readonly string[] = []): number {
+  return versions.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
+}
