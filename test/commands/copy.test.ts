@@ -1,4 +1,5 @@
 /** `plant-store token copy` and `plant-store webhook copy`. */
+
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
@@ -8,6 +9,7 @@ import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { each } from '../helpers/lists.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { newWebhook, save } from '../stores/webhook-suite.ts'
@@ -95,8 +97,8 @@ t.test('a webhook is copied to a mirror again, to continue after the latest chan
   const copied = { code: 0, stdout: `copied orders\ncopied 1 of 1 webhooks to ${to}\n`, stderr: '' }
   t.strictSame(await copy('webhook'), copied)
   const latest = await use(to, async (store) => {
-    const stored = [{ id: 1n, name: 'delivered by the source' }]
-    await store.restrict({ expected: CONSISTENT, next: CONSISTENT, stored })
+    const changes = each('put', [{ id: 1n, name: 'delivered by the source' }])
+    await store.restrict({ expected: CONSISTENT, next: CONSISTENT, changes })
     const page = await store.readChanges({ after: 'latest', limit: 1 })
     return typeof page === 'object' && page.next
   })

@@ -1,5 +1,6 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import { each } from '../helpers/lists.ts'
 import { type Change, creation } from '../load/changes.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 import { LoggedChanges } from './logged-changes.ts'
@@ -60,7 +61,7 @@ export class History {
 
   /** Records a batch, which changes nothing if one of its plants conflicts. */
   sentBatch(plants: readonly NewPlant[]): void {
-    if ('conflict' in this.#model.copy().createAll(plants)) return
+    if (this.#model.copy().apply(each('create', plants), 'all-or-none').includes('conflict')) return
     const created = plants.filter(({ id }) => this.#model.get(id) === undefined)
     this.#unansweredBatches.set(plants, created)
     for (const plant of created) this.sent(creation(plant))
@@ -68,7 +69,9 @@ export class History {
 
   /** @throws Error if the response contradicts what was acknowledged before */
   answeredBatch(plants: readonly NewPlant[], status: number): void {
-    const expected = 'conflict' in this.#model.createAll(plants) ? 409 : 200
+    const expected = this.#model.apply(each('create', plants), 'all-or-none').includes('conflict')
+      ? 409
+      : 200
     if (status !== expected) throw new Error(`${status}, not ${expected}, for a batch`)
     for (const { id } of this.#unansweredBatches.get(plants) ?? []) {
       this.#unanswered.delete(id)

@@ -10,13 +10,12 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { freePort, PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
-import { batchSuite } from '../stores/batch-suite.ts'
 import { changeSuite } from '../stores/change-suite.ts'
 import { createSuite } from '../stores/create-suite.ts'
 import { exportSuite } from '../stores/export-suite.ts'
 import { feedSuite } from '../stores/feed-suite.ts'
-import { importSuite } from '../stores/import-suite.ts'
 import { lastingSuite } from '../stores/lasting-suite.ts'
+import { listSuite } from '../stores/list-suite.ts'
 import { sharedFeedSuite } from '../stores/shared-feed-suite.ts'
 import type { Engine } from '../stores/store-suite.ts'
 import { tokenSuite } from '../stores/token-suite.ts'
@@ -28,7 +27,7 @@ const PGBOUNCER = '/usr/sbin/pgbouncer'
 const SUITES = [
   createSuite,
   changeSuite,
-  importSuite,
+  listSuite,
   exportSuite,
   tokenSuite,
   feedSuite,
@@ -110,7 +109,7 @@ async function testStandbys(): Promise<void> {
       return () => PostgresStore.open({ url, timeout: 10_000, requireStandbys: 1 })
     },
   }
-  for (const suite of [createSuite, batchSuite, changeSuite]) {
+  for (const suite of [createSuite, listSuite, changeSuite]) {
     t.test(`with a required standby: ${suite.name}`, async (t) => suite(t, engine))
   }
 }

@@ -1,12 +1,13 @@
 /** Lists of changes for PlantStore.apply. */
 import type { ChangeResult, NewPlant, PlantChange, PlantStore } from '../../service/plant-store.ts'
 
-/** A change of each plant. */
-export function each<Type extends 'create' | 'put'>(
-  type: Type,
-  plants: readonly NewPlant[],
-): (PlantChange & { type: Type })[] {
-  return plants.map((plant) => ({ type, plant }) as PlantChange & { type: Type })
+/** A change of one type for each plant. */
+export function each(type: 'create' | 'put', plants: readonly NewPlant[]): PlantChange[] {
+  return plants.map((plant) => ({ type, plant }))
+}
+
+export function removals(ids: readonly bigint[]): PlantChange[] {
+  return ids.map((id) => ({ type: 'remove', id }))
 }
 
 /** Creates all plants or none. */

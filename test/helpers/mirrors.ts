@@ -1,8 +1,10 @@
 /** Databases that are mirrors, without a source. */
+
 import assert from 'node:assert/strict'
 import { INT64_MIN } from '../../contract/int64.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import type { MirrorRestriction, RestrictionStore } from '../../service/restriction.ts'
+import { each } from './lists.ts'
 
 const source = 'https://plants.example'
 
@@ -18,5 +20,8 @@ export async function makeMirror(
   stored: readonly NewPlant[] = [],
 ): Promise<void> {
   assert.equal(await store.restrict({ expected: undefined, next: BEGUN }), 'done')
-  assert.equal(await store.restrict({ expected: BEGUN, next: mirror, stored }), 'done')
+  assert.equal(
+    await store.restrict({ expected: BEGUN, next: mirror, changes: each('put', stored) }),
+    'done',
+  )
 }

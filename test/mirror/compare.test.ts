@@ -13,6 +13,7 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { answered, busy, lost, passed, silence, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { each, removals } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { exported, MAX, MIN } from '../stores/plants.ts'
@@ -41,7 +42,7 @@ async function setUp(t: Test) {
   const copy = { source: source.url, cursor, copyFrom: INT64_MIN }
   const mirror = { source: source.url, cursor }
   await step({ next: copy })
-  await step({ next: mirror, stored: await exported(source.store) })
+  await step({ next: mirror, changes: each('put', await exported(source.store)) })
   const compare = ({ url = source.url, token = source.token } = {}) =>
     runHere(['compare', url, '--database', database], { PLANT_STORE_MIRROR_TOKEN: token })
   return { source, database, store, copy, mirror, step, compare }
@@ -79,12 +80,14 @@ t.test('each kind of difference is found', async (t) => {
   const { source, mirror, step, compare } = await setUp(t)
   await step({
     next: mirror,
-    stored: [
-      { id: -1n, name: 'unknown to the source' },
-      { id: 2000n, name: '2', tag: '' },
-      { id: MAX, name: 'Last' },
+    changes: [
+      ...each('put', [
+        { id: -1n, name: 'unknown to the source' },
+        { id: 2000n, name: '2', tag: '' },
+        { id: MAX, name: 'Last' },
+      ]),
+      ...removals([MIN, 4000n]),
     ],
-    removed: [MIN, 4000n],
   })
   await source.store.update(6000n, { name: 'changed' })
   const { code, stdout } = await compare()
@@ -105,7 +108,7 @@ t.test('each kind of difference is found', async (t) => {
 t.test('only the first differences are printed', async (t) => {
   const { mirror, step, compare } = await setUp(t)
   const removed = PLANTS.slice(1, 2001).map(({ id }) => id)
-  await step({ next: mirror, removed })
+  await step({ next: mirror, changes: removals(removed) })
   const { code, stdout } = await compare()
   const lines = stdout.trimEnd().split('\n')
   t.match(lines[0], /^found 2,000 differences, /)
@@ -117,7 +120,7 @@ t.test('only the first differences are printed', async (t) => {
 
 t.test('an empty mirror equals an empty source, and differs from another', async (t) => {
   const { source, mirror, step, compare } = await setUp(t)
-  await step({ next: mirror, removed: PLANTS.map(({ id }) => id) })
+  await step({ next: mirror, changes: removals(PLANTS.map(({ id }) => id)) })
   t.match((await compare()).stdout, /^found 2,502 differences/)
   for (const { id } of PLANTS) await source.store.remove(id)
   t.match((await compare()).stdout, new RegExp(`^equal: 0 plants, ${POSITION}\n$`))
@@ -137,7 +140,7 @@ t.test('a comparison keeps a limited number of differences', async (t) => {
   const changed = await compareMirror(options)
   t.match(changed, { equal: PLANTS.length - 5, changed: 5 })
   t.equal(changed.differences.size, 0)
-  await step({ next: mirror, removed: [MIN] })
+  await step({ next: mirror, changes: removals([MIN]) })
   const different = await compareMirror(options)
   t.match(different, { equal: 0, changed: 2 })
   t.same([...different.differences], [[MIN, 'missing here']])
@@ -145,7 +148,7 @@ t.test('a comparison keeps a limited number of differences', async (t) => {
 
 t.test('changes during the comparison neither count nor prolong it', async (t) => {
   const { source, store, mirror, step } = await setUp(t)
-  await step({ next: mirror, removed: [MIN] })
+  await step({ next: mirror, changes: removals([MIN]) })
   const { url, token } = source
   const reader = new Source(url, token)
   let id = 1n
@@ -169,7 +172,7 @@ t.test('changes during the comparison neither count nor prolong it', async (t) =
 
 t.test('a comparison ends where the feed ends, even if its last cursor was another', async (t) => {
   const { source, store, mirror, step } = await setUp(t)
-  await step({ next: mirror, removed: [MIN] })
+  await step({ next: mirror, changes: removals([MIN]) })
   const { url, token } = source
   const reader = new Source(url, token)
   const ending: ComparisonOptions['source'] = {

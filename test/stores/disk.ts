@@ -1,4 +1,5 @@
 /** A writer whose commits the test ends, and the states of the changes that wait for it. */
+
 import type { PlantPatch } from '../../service/plant-store.ts'
 import { GroupCommit } from '../../src/stores/shared/group-commit.ts'
 import {
@@ -6,6 +7,7 @@ import {
   type WriteCall,
   type WriteResult,
 } from '../../src/stores/sqlite/writer/write-call.ts'
+import { each } from '../helpers/lists.ts'
 
 export type Changes = GroupCommit<WriteCall, WriteResult>
 
@@ -91,17 +93,12 @@ export function update(patch: PlantPatch, expected?: readonly string[]): WriteCa
   return { type: 'update', id: 1n, patch, expected }
 }
 
-export function imports(...names: string[]): WriteCall {
-  const plants = names.map((name) => ({ id: 1n, name }))
-  return { type: 'import', plants, onConflict: 'keep' }
-}
-
-/** A batch whose text is all in its first plant. */
-export function batch(size: number, text: string): WriteCall {
+/** A list whose text is all in its first plant. */
+export function list(size: number, text: string): WriteCall {
   const plants = Array.from({ length: size }, (_, index) => ({
     id: BigInt(index),
     name: index === 0 ? text : '',
     tag: index === 0 ? text : '',
   }))
-  return { type: 'createAll', plants }
+  return { type: 'apply', changes: each('create', plants), mode: 'all-or-none' }
 }

@@ -3,12 +3,11 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit, WaitingChanges } from '../../src/stores/shared/group-commit.ts'
 import { measureCall, type WriteCall } from '../../src/stores/sqlite/writer/write-call.ts'
 import {
-  batch,
   type Changes,
   creation,
   Disk,
   groupCommit,
-  imports,
+  list,
   removal,
   settled,
   stateOf,
@@ -85,15 +84,14 @@ const LIMITS: Limit[] = [
   { what: 'text of tags', change: creation('', LONG), room: 64, text: 64 * MEBI },
   { what: 'text of updates', change: update({ name: LONG, tag: LONG }), room: 32, text: 64 * MEBI },
   {
-    what: 'batches',
-    change: batch(4000, ''),
+    what: 'lists',
+    change: list(4000, ''),
     room: 2,
     count: 8000,
     text: 0,
-    rejected: batch(2, ''),
+    rejected: list(2, ''),
   },
-  { what: 'text of batches', change: batch(2, LONG), room: 32, count: 64, text: 64 * MEBI },
-  { what: 'text of imports', change: imports(LONG, LONG), room: 32, text: 64 * MEBI },
+  { what: 'text of lists', change: list(2, LONG), room: 32, count: 64, text: 64 * MEBI },
   {
     what: 'text of versions to change',
     change: update({ tag: null }, [LONG, LONG]),
@@ -146,10 +144,10 @@ t.test('a batch is limited in number and text', async (t) => {
   )
 })
 
-t.test('a single change does not wait for a queue of batches', async (t) => {
+t.test('a single change does not wait for a queue of lists', async (t) => {
   const disk = new Disk()
   const changes = groupCommit(disk, 1)
-  const batches = Array.from({ length: 5 }, () => changes.submit(batch(1000, '')))
+  const lists = Array.from({ length: 5 }, () => changes.submit(list(1000, '')))
   const one = await disk.begun(0)
   const single = watch(changes.submit(removal('single')))
   one.end.resolve()
@@ -158,17 +156,17 @@ t.test('a single change does not wait for a queue of batches', async (t) => {
   await settled()
   t.equal(stateOf(single), 'single')
   await disk.endAll(changes)
-  await Promise.all(batches)
+  await Promise.all(lists)
   t.same(
     disk.commits.map((commit) => commit.changes.map(({ type }) => type)),
-    [['createAll'], ['removeToken', 'createAll'], ['createAll'], ['createAll'], ['createAll']],
+    [['apply'], ['removeToken', 'apply'], ['apply'], ['apply'], ['apply']],
   )
 })
 
 t.test('while a batch is in flight, the second transaction has only single changes', async (t) => {
   const disk = new Disk()
   const changes = groupCommit(disk)
-  const batches = Array.from({ length: 2 }, () => changes.submit(batch(1000, '')))
+  const lists = Array.from({ length: 2 }, () => changes.submit(list(1000, '')))
   const one = await disk.begun(0)
   await settled()
   t.equal(disk.commits.length, 1)
@@ -178,22 +176,22 @@ t.test('while a batch is in flight, the second transaction has only single chang
   one.end.resolve()
   await disk.begun(2)
   await disk.endAll(changes)
-  await Promise.all([...batches, single])
+  await Promise.all([...lists, single])
   t.equal(disk.commits.length, 3)
 })
 
 t.test(
-  'batches fill the transaction that single changes leave room in, and never starve',
+  'lists fill the transaction that single changes leave room in, and never starve',
   async (t) => {
     const disk = new Disk()
     const changes = groupCommit(disk, 1)
-    const batches = Array.from({ length: 100 }, () => changes.submit(batch(10, '')))
+    const lists = Array.from({ length: 100 }, () => changes.submit(list(10, '')))
     const singles = Array.from({ length: 912 }, () => changes.submit(removal('x')))
     await disk.endAll(changes)
-    await Promise.all([...batches, ...singles])
+    await Promise.all([...lists, ...singles])
     t.same(
       disk.commits.map((commit) => commit.changes.length),
-      // 512 and a batch; 400 and 12 batches; 52 batches; the rest.
+      // 512 and a batch; 400 and 12 lists; 52 lists; the rest.
       [512 + 1, 400 + 12, 52, 35],
     )
   },

@@ -1,8 +1,8 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { NewPlant, PlantStore, TagPage } from '../../service/plant-store.ts'
-import { contentVersion, onConflicts } from '../../service/plant-store.ts'
+import type { NewPlant, PlantChange, PlantStore, TagPage } from '../../service/plant-store.ts'
+import { contentVersion } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { changesAfter, latest, replay } from './changes.ts'
 import { compareCodePoints, type Modeled, PlantModel } from './plant-model.ts'
@@ -132,12 +132,28 @@ function operations(): fc.Arbitrary<Planned[]> {
   )
   const expected = fc.constantFrom<Expected[]>('any', 'none', 'current', 'stale', 'several')
 
+  const change: fc.Arbitrary<(model: PlantModel) => PlantChange> = fc.oneof(
+    plant.map((plant) => () => ({ type: 'create' as const, plant })),
+    plant.map((plant) => () => ({ type: 'put' as const, plant })),
+    fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model: PlantModel) => ({
+      type: 'update' as const,
+      id,
+      patch,
+      expected: versions(expected, model, id),
+    })),
+    fc.tuple(id, expected).map(([id, expected]) => (model: PlantModel) => ({
+      type: 'remove' as const,
+      id,
+      expected: versions(expected, model, id),
+    })),
+  )
+
   /** Calls of every method. */
   const calls: Readonly<Record<keyof Modeled, fc.Arbitrary<Planned>>> = {
     create: plant.map((plant) => () => ['create', plant]),
-    createAll: fc
-      .uniqueArray(plant, { minLength: 1, selector: ({ id }) => id })
-      .map((plants) => () => ['createAll', plants]),
+    apply: fc
+      .tuple(fc.array(change, { maxLength: 6 }), fc.constantFrom('all-or-none', 'each'))
+      .map(([changes, mode]) => (model) => ['apply', changes.map((change) => change(model)), mode]),
     get: id.map((id) => () => ['get', id]),
     list: request.map((request) => () => ['list', request]),
     getAll: fc
@@ -163,9 +179,6 @@ function operations(): fc.Arbitrary<Planned[]> {
       id,
       versions(expected, model, id),
     ]),
-    importPlants: fc
-      .tuple(fc.array(plant, { maxLength: 6 }), fc.constantFrom(...onConflicts))
-      .map(([plants, onConflict]) => () => ['importPlants', plants, onConflict]),
     exportPlants: fc.constant(() => ['exportPlants']),
   }
   const operation = fc.oneof(...Object.values(calls))

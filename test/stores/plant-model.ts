@@ -1,12 +1,12 @@
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import type {
-  BatchResult,
+  ApplyMode,
+  ChangeResult,
   CreateResult,
-  ImportResult,
   NewPlant,
   NoMatch,
-  OnConflict,
   PageRequest,
+  PlantChange,
   PlantPage,
   PlantPatch,
   PlantStore,
@@ -15,7 +15,7 @@ import type {
   TagPage,
   TagsRequest,
 } from '../../service/plant-store.ts'
-import { contentVersion, LISTED_TAG_MAX } from '../../service/plant-store.ts'
+import { contentVersion, isRefusal, LISTED_TAG_MAX } from '../../service/plant-store.ts'
 import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
@@ -27,7 +27,7 @@ export type Modeled = {
 
 /** PlantStore on a Map. */
 export class PlantModel implements Modeled {
-  readonly #plants: Map<bigint, StoredPlant>
+  #plants: Map<bigint, StoredPlant>
 
   constructor(plants: Iterable<StoredPlant> = []) {
     this.#plants = new Map(Array.from(plants, (plant) => [plant.id, plant]))
@@ -45,14 +45,11 @@ export class PlantModel implements Modeled {
     return 'created'
   }
 
-  createAll(plants: readonly NewPlant[]): BatchResult {
+  apply(changes: readonly PlantChange[], mode: ApplyMode): ChangeResult[] {
     const after = this.copy()
-    const results = plants.map((plant) => after.create(plant))
-    const conflict = plants[results.indexOf('conflict')]
-    if (conflict !== undefined) return { conflict: conflict.id }
-    for (const plant of plants) this.create(plant)
-    const created = results.filter((result) => result === 'created').length
-    return { created, replayed: plants.length - created }
+    const results = changes.map((change) => after.#change(change))
+    if (mode === 'each' || !results.some(isRefusal)) this.#plants = after.#plants
+    return results
   }
 
   get(id: bigint): StoredPlant | undefined {
@@ -105,19 +102,32 @@ export class PlantModel implements Modeled {
     return 'removed'
   }
 
-  importPlants(plants: readonly NewPlant[], onConflict: OnConflict): ImportResult[] {
-    const results: ImportResult[] = []
-    for (const plant of plants) {
-      const result = this.create(plant)
-      if (result === 'conflict' && onConflict === 'replace') this.#plants.set(plant.id, plant)
-      results.push(result === 'conflict' ? RESOLVED[onConflict] : result)
-      if (results.at(-1) === 'conflict') break
-    }
-    return results
-  }
-
   exportPlants(): StoredPlant[] {
     return byId(this.#plants.values())
+  }
+
+  #change(change: PlantChange): ChangeResult {
+    const { id } = 'plant' in change ? change.plant : change
+    const before = this.#plants.get(id)
+    const done = (result: ChangeResult) => {
+      const after = this.#plants.get(id)
+      return isSame(before, after) ? 'unchanged' : result
+    }
+    switch (change.type) {
+      case 'create':
+        return this.create(change.plant)
+      case 'put':
+        this.#plants.set(id, change.plant)
+        return done(before === undefined ? 'created' : 'updated')
+      case 'update': {
+        const result = this.update(id, change.patch, change.expected)
+        return typeof result === 'string' ? result : done('updated')
+      }
+      case 'remove': {
+        const result = this.remove(id, change.expected)
+        return result === 'not-found' && change.expected === undefined ? 'unchanged' : result
+      }
+    }
   }
 
   #find(id: bigint, expected?: readonly string[]): StoredPlant | NoMatch {
@@ -140,4 +150,6 @@ function inContractOrder({ id, name, tag }: StoredPlant): StoredPlant {
   return tag === undefined ? { id, name } : { id, name, tag }
 }
 
-const RESOLVED = { stop: 'conflict', keep: 'kept', replace: 'replaced' } as const
+function isSame(one: StoredPlant | undefined, other: StoredPlant | undefined): boolean {
+  return one !== undefined && other !== undefined && contentVersion(one) === contentVersion(other)
+}

@@ -4,7 +4,7 @@ import type { MirrorRestriction, Restriction, RestrictionStep } from '../../serv
 import { restrictedError } from '../../src/config/restricted-error.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { createAll } from '../helpers/lists.ts'
+import { createAll, each, removals } from '../helpers/lists.ts'
 import { changesAfter, contentOf, latest, replay } from './changes.ts'
 import { byId, EDGES, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -131,7 +131,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
       if (index > 0) t.equal(await store.restrict({ expected: previous, next: current }), 'done')
       for (const expected of RESTRICTIONS) {
         if (expected === current) continue
-        const result = await store.restrict({ expected, next: 'frozen', stored: [A] })
+        const result = await store.restrict({ expected, next: 'frozen', changes: each('put', [A]) })
         t.equal(result, 'unexpected')
       }
       t.same(await store.readRestriction(), current)
@@ -151,7 +151,10 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const store = await openOne(t, engine)
     await store.create(A)
     t.equal(await store.restrict(BEGIN), 'not-empty')
-    t.equal(await store.restrict({ ...BEGIN, next: MIRROR, stored: [B] }), 'not-empty')
+    t.equal(
+      await store.restrict({ ...BEGIN, next: MIRROR, changes: each('put', [B]) }),
+      'not-empty',
+    )
     t.equal(await store.readRestriction(), undefined)
     t.equal(await store.create(B), 'created', 'changes are still possible')
     t.equal(await store.restrict(FREEZE), 'done')
@@ -181,7 +184,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   ] as [string, Restriction][]) {
     t.test(`a ${what} refuses all other changes to plants until it is released`, async (t) => {
       const store = await openOne(t, engine)
-      await store.restrict({ expected: undefined, next: restriction, stored: [A] })
+      await store.restrict({ expected: undefined, next: restriction, changes: each('put', [A]) })
       for (const [name, change] of Object.entries(CHANGES)) {
         await t.rejects(change(store), { ...restrictedError(restriction) }, name)
       }
@@ -213,10 +216,14 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   for (const { what, stored = [], removed = [], created, gone, after, changes } of STEPS) {
     t.test(`a step ${what}`, async (t) => {
       const store = await openOne(t, engine)
-      await store.restrict({ expected: undefined, next: MIRROR, stored: [A, B] })
+      await store.restrict({ expected: undefined, next: MIRROR, changes: each('put', [A, B]) })
       const start = await latest(store)
       const next = { ...MIRROR, cursor: 'y' }
-      const step = { expected: MIRROR, next, stored, removed }
+      const step = {
+        expected: MIRROR,
+        next,
+        changes: [...each('put', stored), ...removals(removed)],
+      }
       for (const effect of [
         { created: created + 1, removed: gone },
         { created, removed: gone + 1 },
@@ -246,7 +253,9 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   t.test('a step with an error that is a bug changes nothing', async (t) => {
     const store = await openOne(t, engine)
     const mistyped = { id: 1n, name: null as unknown } as NewPlant
-    await t.rejects(store.restrict({ ...FREEZE, stored: [B, mistyped] }), { message: /null/i })
+    await t.rejects(store.restrict({ ...FREEZE, changes: each('put', [B, mistyped]) }), {
+      message: /null/i,
+    })
     t.equal(await store.readRestriction(), undefined)
     t.strictSame(await exported(store), [])
   })
@@ -259,7 +268,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
       tag: 'x'.repeat(99),
     }))
     await store.restrict(BEGIN)
-    const step = { expected: BEGIN.next, next: MIRROR, stored: plants }
+    const step = { expected: BEGIN.next, next: MIRROR, changes: each('put', plants) }
     t.equal(await store.restrict({ ...step, effect: { created: 1000, removed: 0 } }), 'done')
     samePlants(t, await exported(store), byId(plants))
   })
@@ -311,20 +320,21 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const stores = await openTwo(t, engine)
     let expected: Restriction | undefined
     for (let round = 0n; round < 10n; round++) {
-      const steps = [0n, 1n, 2n, 3n].map((each) => ({
+      const plants = [0n, 1n, 2n, 3n].map((index) => ({ id: round * 10n + index, name: 'x' }))
+      const steps = plants.map((plant) => ({
         expected,
-        next: { ...MIRROR, cursor: `${round} ${each}` },
-        stored: [{ id: round * 10n + each, name: 'x' }],
+        next: { ...MIRROR, cursor: `after ${plant.id}` },
+        changes: each('put', [plant]),
       }))
       const results = await Promise.all(
         steps.map((step, index) => stores[index % 2]?.restrict(step)),
       )
       const lost = round === 0n ? /^(unexpected|not-empty)$/ : 'unexpected'
       t.match([...results].sort(), ['done', lost, lost, lost])
-      const winner = steps[results.indexOf('done')] as (typeof steps)[0]
-      t.same(await stores[0].readRestriction(), winner.next)
-      t.strictSame((await exported(stores[1])).slice(Number(round)), winner.stored)
-      expected = winner.next
+      const winner = results.indexOf('done')
+      expected = steps[winner]?.next
+      t.same(await stores[0].readRestriction(), expected)
+      t.strictSame((await exported(stores[1])).slice(Number(round)), [plants[winner]])
     }
   })
 
@@ -347,8 +357,12 @@ export function restrictionSuite(t: Test, engine: Engine): void {
         t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
       }
       const start = await latest(store)
-      await store.restrict({ expected: BEGIN.next, next: MIRROR, stored: [A, B] })
-      await store.restrict({ expected: MIRROR, next: MIRROR, stored: [C], removed: [A.id] })
+      await store.restrict({ expected: BEGIN.next, next: MIRROR, changes: each('put', [A, B]) })
+      await store.restrict({
+        expected: MIRROR,
+        next: MIRROR,
+        changes: [...each('put', [C]), ...removals([A.id])],
+      })
       const changes = await changesAfter(store, start)
       t.equal(changes.length, 4)
       t.strictSame(replay(changes), [B, C])
@@ -375,7 +389,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     const before = await open()
     const restriction = { ...MIRROR, copyFrom: MAX, consistentAt: 'y' }
-    await before.restrict({ expected: undefined, next: restriction, stored: [A] })
+    await before.restrict({ expected: undefined, next: restriction, changes: each('put', [A]) })
     await before.close()
     const stores = [await open(), await open()] as const
     for (const store of stores) {

@@ -3,6 +3,7 @@ import type { MirrorRestriction } from '../../service/restriction.ts'
 import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { createAll, each, removals } from '../helpers/lists.ts'
 import { exported } from './plants.ts'
 
 type Call = (store: Store) => unknown
@@ -30,18 +31,16 @@ const METHOD_CALLS: Record<
 > = {
   ping: [(store) => store.ping()],
   create: [(store) => store.create(plant)],
-  createAll: [
-    (store) => store.createAll([plant, { ...plant, id: -1n }]),
+  apply: [
+    (store) => createAll(store, [plant, { ...plant, id: -1n }]),
     (store) =>
-      store.createAll([
-        { ...plant, id: -1n },
-        { ...plant, id: -2n },
-      ]),
-    (store) =>
-      store.createAll([
+      createAll(store, [
         { ...plant, id: -3n },
         { ...plant, name: 'conflict' },
       ]),
+    (store) => store.apply(each('put', [{ ...plant, name: 'replaced' }]), 'each'),
+    (store) => store.apply([{ type: 'update', id: -1n, patch: { tag: null } }], 'each'),
+    (store) => store.apply(removals([-1n, -2n]), 'each'),
   ],
   get: [(store) => store.get(1n)],
   list: [
@@ -67,10 +66,6 @@ const METHOD_CALLS: Record<
     async (store) => store.remove(1n, [await versionIn(store)]),
     (store) => store.remove(1n),
   ],
-  importPlants: [
-    (store) => store.importPlants([plant], 'keep'),
-    (store) => store.importPlants([{ ...plant, name: 'replaced' }], 'replace'),
-  ],
   readChanges: [
     (store) => store.readChanges({ limit: 10 }),
     (store) => store.readChanges({ limit: 10, after: 'latest' }),
@@ -87,8 +82,7 @@ const METHOD_CALLS: Record<
       store.restrict({
         expected: { ...mirror, copyFrom: 0n },
         next: mirror,
-        stored: [plant, { ...plant, id: -4n }],
-        removed: [-4n],
+        changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
       }),
     (store) => store.restrict({ expected: mirror, next: undefined }),
   ],

@@ -1,12 +1,11 @@
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
-import { batchSuite } from './batch-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
-import { importSuite } from './import-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
+import { listSuite } from './list-suite.ts'
 import { longReadSuite } from './long-read-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
@@ -31,13 +30,12 @@ export interface Engine {
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
-    ['creating batches of plants', batchSuite],
+    ['applying lists of changes', listSuite],
     ['reading plants', readSuite],
     ['long reads', longReadSuite],
     ['searching plants', searchSuite],
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],
-    ['importing plants', importSuite],
     ['exporting plants', exportSuite],
     ['random operations', modelSuite],
     ['restrictions', restrictionSuite],

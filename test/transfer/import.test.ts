@@ -24,9 +24,9 @@ async function importLines(
   t.teardown(() => store.close())
   await store.create(one)
   const sizes: number[] = []
-  const importPlants: SqliteStore['importPlants'] = (plants, onConflict) => {
-    sizes.push(plants.length)
-    return store.importPlants(plants, onConflict)
+  const apply: SqliteStore['apply'] = (changes, mode) => {
+    sizes.push(changes.length)
+    return store.apply(changes, mode)
   }
   async function* batches(): AsyncGenerator<RecordBatch, void> {
     for (const [index, result] of results.entries()) {
@@ -39,7 +39,7 @@ async function importLines(
   const progress: number[] = []
   const counts = newCounts()
   const complete = await importRecords(batches(), {
-    store: { importPlants },
+    store: { apply },
     onConflict: 'stop',
     onError: 'stop',
     counts,
@@ -189,7 +189,7 @@ t.test('small records share a transaction', async (t) => {
 })
 
 t.test('a stated number of ids is remembered, across transactions', async (t) => {
-  const store: ImportStore = { importPlants: async (plants) => plants.map(() => 'created') }
+  const store: ImportStore = { apply: async (changes) => changes.map(() => 'created') }
   const repeated: string[] = []
   const plants = Array.from({ length: REMEMBERED_IDS + 1 }, (_, id) => ({
     id: BigInt(id),

@@ -38,9 +38,9 @@ t.test('a large file is stored in several transactions', async (t) => {
   const seedStore = await prepareSeed(file)
   const sizes: number[] = []
   await seedStore({
-    importPlants(plants, onConflict) {
-      sizes.push(plants.length)
-      return store.importPlants(plants, onConflict)
+    apply(changes, mode) {
+      sizes.push(changes.length)
+      return store.apply(changes, mode)
     },
   })
   t.strictSame(sizes, [1, 2])
@@ -142,6 +142,6 @@ t.test('errors of the store are passed on', async (t) => {
   const unavailable = new StoreUnavailable('busy', 'the store is busy')
   const file = join(t.testdir({ 'plants.csv': CSV }), 'plants.csv')
   const seedStore = await prepareSeed(file)
-  const importPlants = () => Promise.reject(unavailable)
-  t.equal(await t.rejects(seedStore({ importPlants })), unavailable)
+  const apply = () => Promise.reject(unavailable)
+  t.equal(await t.rejects(seedStore({ apply })), unavailable)
 })

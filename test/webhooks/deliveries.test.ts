@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
+import { each } from '../helpers/lists.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { plantsIn, type Received, type Respond, startReceiver, status } from './receiver.ts'
 import {
@@ -570,8 +571,8 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
   await makeMirror(store)
   await isReadAgain()
   await add('orders', receiver.url)
-  const stored = [{ id: 1n, name: 'mirrored' }]
-  await store.restrict({ expected: CONSISTENT, next: CONSISTENT, stored })
+  const changes = each('put', [{ id: 1n, name: 'mirrored' }])
+  await store.restrict({ expected: CONSISTENT, next: CONSISTENT, changes })
   await isReadAgain()
   t.same(receiver.received, [])
   t.match(deliveries.figures(), [

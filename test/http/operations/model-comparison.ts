@@ -1,13 +1,15 @@
 /** Compares a service with an in-memory model over random sequences of operations. */
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { OperationId } from '../../../contract/operation-types.ts'
 import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
 import { latestCursor, readAllChanges, replay } from '../../helpers/changes.ts'
+import { each } from '../../helpers/lists.ts'
 import type { Call, Caller } from '../../helpers/service.ts'
 import { compareCodePoints, PlantModel } from '../../stores/plant-model.ts'
-import { plantsIn } from '../../stores/plants.ts'
+import { count, plantsIn } from '../../stores/plants.ts'
 
 /** Few, so that operations collide. */
 const IDS = [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n]
@@ -63,9 +65,9 @@ const createBatch: fc.Arbitrary<Step> = fc
       const differs = (plant: StoredPlant) =>
         tagOf(plant) !== tagOf(distinct.get(plant.id) as StoredPlant)
       if (plants.some(differs)) return { status: 400 }
-      const result = model.createAll([...distinct.values()])
-      if ('conflict' in result) return { status: 409 }
-      const { created } = result
+      const results = model.apply(each('create', [...distinct.values()]), 'all-or-none')
+      if (results.includes('conflict')) return { status: 409 }
+      const created = count(results, 'created')
       return { status: 200, json: { created, replayed: plants.length - created } }
     },
   ])

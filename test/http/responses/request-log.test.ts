@@ -175,7 +175,7 @@ t.test('only a few of many requests that the store rejects are logged', async (t
   const { service, aboutRequests, logged } = await startLoggingService(
     t,
     {},
-    { instead: { createAll: () => Promise.reject(trouble) } },
+    { instead: { apply: () => Promise.reject(trouble) } },
   )
   const body = [{ id: 4, name: 'Abies' }]
   const calls = Array.from({ length: 20 }, () => service.call({ path: '/plants/batch', body }))

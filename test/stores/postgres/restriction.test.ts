@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { restrictedError } from '../../../src/config/restricted-error.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
+import { each } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { exported } from '../plants.ts'
@@ -53,7 +54,7 @@ for (const [what, next, detail] of [
   t.test(`a ${what} refuses changes by SQL`, async (t) => {
     const { store, client } = await setUp(t)
     const plant = { id: 1n, name: 'a' }
-    await store.restrict({ expected: undefined, next, stored: [plant] })
+    await store.restrict({ expected: undefined, next, changes: each('put', [plant]) })
     for (const change of CHANGES) {
       await t.rejects(client.query(change), { code: 'PS001', detail }, change)
     }
@@ -149,6 +150,10 @@ t.test('a copy begins a new feed in a restored database', async (t) => {
   await query("UPDATE plant_change_log SET database = 'another', seen = '1000000:1000000:'")
   await store.restrict(BEGIN)
   t.equal(await store.readChanges({ after: before, limit: 1 }), 'expired')
-  await store.restrict({ expected: BEGIN.next, next: MIRROR, stored: [{ id: 2n, name: 'x' }] })
+  await store.restrict({
+    expected: BEGIN.next,
+    next: MIRROR,
+    changes: each('put', [{ id: 2n, name: 'x' }]),
+  })
   t.strictSame((await changesAfter(store)).map(contentOf), [['created', 2n, { name: 'x' }]])
 })

@@ -42,7 +42,7 @@ async function failCommits({ query }: Database): Promise<void> {
 async function makeChanges(t: Test, place: Database, store: PostgresStore): Promise<void> {
   const changes: readonly [change: () => Promise<unknown>, result: unknown][] = [
     [() => store.create({ id: 1n, name: 'x' }), 'created'],
-    [() => createAll(store, [{ id: 2n, name: 'x' }]), { created: 1, replayed: 0 }],
+    [() => createAll(store, [{ id: 2n, name: 'x' }]), ['created']],
     [() => importPlants(store, [{ id: 3n, name: 'x' }], 'stop'), ['created']],
     [() => store.update(1n, { name: 'y' }), { id: 1n, name: 'y' }],
     [() => store.update(1n, { name: 'z' }, ['name=y']), { id: 1n, name: 'z' }],

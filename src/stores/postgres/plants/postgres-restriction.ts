@@ -95,7 +95,7 @@ export async function restrict(
 ): Promise<RestrictionResult> {
   const { lockWaitMs } = connections
   const { expected, next, changes } = step
-  const make = async (run: Run) => {
+  const make = async (run: Run): Promise<RestrictionResult> => {
     await limitLockWait(run, lockWaitMs)
     const [found] = await run<RestrictionRow>(LOCK)
     if (!isSameRestriction(expected, toRestriction(found))) {
@@ -112,10 +112,10 @@ export async function restrict(
       changes === undefined ? [] : await attemptLists(run, [{ changes, mode: 'each' }])
     if (!hasEffect(step, results)) throw new StepRefused('diverged')
     await run(SET, restrictionValues(next))
+    return 'done'
   }
   try {
-    await connections.verified((client) => insertingTransaction(client, make))
-    return 'done'
+    return await connections.verified((client) => insertingTransaction(client, make))
   } catch (error) {
     if (error instanceof StepRefused) return error.result
     throw error
