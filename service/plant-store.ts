@@ -38,8 +38,8 @@ export type NoMatch = 'not-found' | 'changed'
  * and changes atomically: of concurrent updates that expect the same version, one succeeds.
  */
 export type PlantChange =
-  | { readonly type: 'create'; readonly plant: NewPlant }
-  | { readonly type: 'put'; readonly plant: NewPlant }
+  | ({ readonly type: 'create' } & Readonly<NewPlant>)
+  | ({ readonly type: 'put' } & Readonly<NewPlant>)
   | ({ readonly type: 'update'; readonly id: bigint; readonly patch: PlantPatch } & Expecting)
   | ({ readonly type: 'remove'; readonly id: bigint } & Expecting)
 

@@ -95,6 +95,6 @@ export function prepareFollowStep(
 /** Plants without content are to be removed. */
 function toChanges(plants: ReadonlyMap<bigint, Plant | undefined>): PlantChange[] {
   return Array.from(plants, ([id, plant]) =>
-    plant ? { type: 'put', plant: { ...plant, id } } : { type: 'remove', id },
+    plant ? { ...plant, id, type: 'put' } : { type: 'remove', id },
   )
 }

@@ -173,7 +173,7 @@ export async function importPlants(
   onConflict: OnConflict,
 ): Promise<ImportResult[]> {
   const { type, mode, results } = CHANGES[onConflict]
-  const changes = plants.map((plant) => ({ type, plant }))
+  const changes = plants.map((plant) => ({ ...plant, type }))
   const imported = (await store.apply(changes, mode)).map((result) => known(results[result]))
   const conflict = imported.indexOf('conflict')
   if (conflict === -1) return imported

@@ -3,7 +3,7 @@ import type { ChangeResult, NewPlant, PlantChange, PlantStore } from '../../serv
 
 /** A change of one type for each plant. */
 export function each(type: 'create' | 'put', plants: readonly NewPlant[]): PlantChange[] {
-  return plants.map((plant) => ({ type, plant }))
+  return plants.map((plant) => ({ ...plant, type }))
 }
 
 export function removals(ids: readonly bigint[]): PlantChange[] {

@@ -86,7 +86,7 @@ export function removal(name: string): WriteCall {
 }
 
 export function creation(name: string, tag?: string): WriteCall {
-  return { type: 'create', plant: tag === undefined ? { id: 1n, name } : { id: 1n, name, tag } }
+  return { type: 'create', id: 1n, name, ...(tag !== undefined && { tag }) }
 }
 
 export function update(patch: PlantPatch, expected?: readonly string[]): WriteCall {

@@ -28,10 +28,11 @@ const [A, TAGGED, B] = [{ name: 'a' }, { name: 'a', tag: '' }, { name: 'b', tag:
 const [OF_A, OF_B] = [[contentVersion(A)], [contentVersion(B)]]
 
 const create = (id: bigint, plant: Plant): PlantChange => ({
+  ...plant,
+  id,
   type: 'create',
-  plant: { id, ...plant },
 })
-const put = (id: bigint, plant: Plant): PlantChange => ({ type: 'put', plant: { id, ...plant } })
+const put = (id: bigint, plant: Plant): PlantChange => ({ ...plant, id, type: 'put' })
 
 /** A list, its results, and the plants 0 to 3 after it. Before it, 0 and 3 have plant A, and 1 and 2 are free. */
 interface Case {
@@ -174,11 +175,7 @@ export function listSuite(t: Test, engine: Engine): void {
       const first = ids[0] as bigint
       await Promise.all([first, first + 3n].map((id) => store.create({ id, ...A })))
       const start = await latest(store)
-      const shifted = changes.map((change) =>
-        'plant' in change
-          ? { ...change, plant: { ...change.plant, id: first + change.plant.id } }
-          : { ...change, id: first + change.id },
-      )
+      const shifted = changes.map((change) => ({ ...change, id: first + change.id }))
       t.strictSame(await store.apply(shifted, mode), results)
       t.strictSame(
         await stored(ids),

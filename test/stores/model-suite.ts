@@ -133,8 +133,8 @@ function operations(): fc.Arbitrary<Planned[]> {
   const expected = fc.constantFrom<Expected[]>('any', 'none', 'current', 'stale', 'several')
 
   const change: fc.Arbitrary<(model: PlantModel) => PlantChange> = fc.oneof(
-    plant.map((plant) => () => ({ type: 'create' as const, plant })),
-    plant.map((plant) => () => ({ type: 'put' as const, plant })),
+    plant.map((plant) => () => ({ ...plant, type: 'create' as const })),
+    plant.map((plant) => () => ({ ...plant, type: 'put' as const })),
     fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model: PlantModel) => ({
       type: 'update' as const,
       id,

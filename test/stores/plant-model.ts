@@ -62,7 +62,7 @@ export class PlantModel implements Modeled {
 
   getAll(ids: readonly bigint[]): PlantPage {
     const plants = this.exportPlants().filter(({ id }) => ids.includes(id))
-    return pageWith(plants.map(inContractOrder))
+    return pageWith(plants.map(toStored))
   }
 
   search({ text, after, tag, limit }: SearchRequest): PlantPage {
@@ -70,7 +70,7 @@ export class PlantModel implements Modeled {
       .filter(({ id }) => after === undefined || id > after)
       .filter((plant) => tag === undefined || plant.tag === tag)
       .filter(({ name }) => toAsciiLowerCase(name).includes(toAsciiLowerCase(text)))
-    const page = plants.slice(0, limit).map(inContractOrder)
+    const page = plants.slice(0, limit).map(toStored)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
 
@@ -107,7 +107,7 @@ export class PlantModel implements Modeled {
   }
 
   #change(change: PlantChange): ChangeResult {
-    const { id } = 'plant' in change ? change.plant : change
+    const { id } = change
     const before = this.#plants.get(id)
     const done = (result: ChangeResult) => {
       const after = this.#plants.get(id)
@@ -115,9 +115,9 @@ export class PlantModel implements Modeled {
     }
     switch (change.type) {
       case 'create':
-        return this.create(change.plant)
+        return this.create(toStored(change))
       case 'put':
-        this.#plants.set(id, change.plant)
+        this.#plants.set(id, toStored(change))
         return done(before === undefined ? 'created' : 'updated')
       case 'update': {
         const result = this.update(id, change.patch, change.expected)
@@ -146,7 +146,7 @@ export function compareCodePoints(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
-function inContractOrder({ id, name, tag }: StoredPlant): StoredPlant {
+function toStored({ id, name, tag }: StoredPlant): StoredPlant {
   return tag === undefined ? { id, name } : { id, name, tag }
 }
 

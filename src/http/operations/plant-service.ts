@@ -49,7 +49,7 @@ export class PlantService implements Handlers {
       const message = `body/${second}: plant ${id} differs from body/${first}, which has the same id`
       return { failure: 'repeated-id', message }
     }
-    const changes = plants.map((plant) => ({ type: 'create', plant }) as const)
+    const changes = plants.map((plant) => ({ ...plant, type: 'create' as const }))
     const results = await this.#store.apply(changes, 'all-or-none')
     const conflict = plants[results.indexOf('conflict')]
     if (conflict !== undefined) {

@@ -28,11 +28,6 @@ export interface Decision<Type extends ChangeType = ChangeType> {
   readonly after: StoredPlant | undefined
 }
 
-/** The id of the plant that is changed. */
-export function changedId(change: PlantChange): bigint {
-  return 'plant' in change ? change.plant.id : change.id
-}
-
 /**
  * Decides what a change does.
  *
@@ -49,14 +44,14 @@ export function decide<Change extends PlantChange>(
 function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decision {
   switch (change.type) {
     case 'create': {
-      if (stored === undefined) return { result: 'created', after: change.plant }
-      const isSame = hasSameContent(stored, change.plant)
+      if (stored === undefined) return { result: 'created', after: change }
+      const isSame = hasSameContent(stored, change)
       return { result: isSame ? 'replayed' : 'conflict', after: stored }
     }
     case 'put':
       return stored === undefined
-        ? { result: 'created', after: change.plant }
-        : decideUpdate(stored, change.plant)
+        ? { result: 'created', after: change }
+        : decideUpdate(stored, change)
     case 'update': {
       const found = match(stored, change.expected)
       if (typeof found === 'string') return { result: found, after: stored }
@@ -101,7 +96,7 @@ export function measureChange(change: PlantChange): Size {
       ? measureText(change.patch) + measureVersions(change.expected)
       : change.type === 'remove'
         ? measureVersions(change.expected)
-        : measureText(change.plant)
+        : measureText(change)
   return { changes: 1, text }
 }
 

@@ -153,7 +153,7 @@ export class SqliteStore implements Store {
   }
 
   create(plant: NewPlant): Promise<CreateResult> {
-    return this.#write({ type: 'create', plant })
+    return this.#write({ ...plant, type: 'create' })
   }
 
   apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]> {

@@ -14,11 +14,12 @@ const LOCK_TIMEOUT_MS = 30_000
 
 const creation = (id: number, name = 'x'): WriteCall => ({
   type: 'create',
-  plant: { id: BigInt(id), name },
+  id: BigInt(id),
+  name,
 })
 
 /** Fails, because SQLite cannot bind the name. */
-const DEFECT = { type: 'create', plant: { id: 100n, name: {} } } as unknown as WriteCall
+const DEFECT = { type: 'create', id: 100n, name: {} } as unknown as WriteCall
 
 /** A writer and clients of it. The database can be locked. */
 async function startWriter(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
@@ -96,8 +97,8 @@ t.test('each client gets its own results, in order', async (t) => {
       const id = BigInt(10 + index)
       const changes: WriteCall[] = [
         { type: 'update', id, patch: { name } },
-        { type: 'create', plant: { id, name } },
-        { type: 'create', plant: { id, name: 'other' } },
+        { type: 'create', id, name },
+        { type: 'create', id, name: 'other' },
       ]
       // The clients send different numbers of changes.
       const results = await client.commit(changes.slice(0, index + 1))

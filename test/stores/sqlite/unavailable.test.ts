@@ -97,7 +97,7 @@ t.test('a full disk fails whole transactions, and the store recovers', async (t)
     sizeOf: measureCall,
   })
   const create = (id: number, name: string) =>
-    changes.submit({ type: 'create', plant: { id: BigInt(id), name } })
+    changes.submit({ type: 'create', id: BigInt(id), name })
   const pages = Number(db.pragma('page_count', { simple: true }))
   db.pragma(`max_page_count = ${pages + 4}`)
 

@@ -1,5 +1,5 @@
 import { type ChangeResult, isRefusal, type StoredPlant } from '../../../../service/plant-store.ts'
-import { type ChangeList, changedId, decide } from '../../shared/plant-change.ts'
+import { type ChangeList, decide } from '../../shared/plant-change.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'
@@ -40,7 +40,7 @@ export async function attemptLists(
   run: Run,
   lists: readonly ChangeList[],
 ): Promise<ChangeResult[][]> {
-  const ids = [...new Set(lists.flatMap(({ changes }) => changes.map(changedId)))]
+  const ids = [...new Set(lists.flatMap(({ changes }) => changes.map(({ id }) => id)))]
   const rows = await run<PlantRow>(FIND, [ids])
   const plants = new Map(rows.map((row) => [row.id, toPlant(row)]))
   const free = new Set(ids.filter((id) => !plants.has(id)))
@@ -62,7 +62,7 @@ export async function attemptLists(
 function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeList) {
   const effects = new Map<bigint, Effect>()
   const results = changes.map((change) => {
-    const id = changedId(change)
+    const { id } = change
     const before = plants.get(id)
     const { after: stored } = effects.get(id) ?? { after: before }
     const { result, after } = decide(stored, change)

@@ -9,19 +9,15 @@ import {
   type PlantChange,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import {
-  type ChangeList,
-  type ChangeOf,
-  changedId,
-  type Decision,
-  decide,
-} from '../../shared/plant-change.ts'
+import { type ChangeList, type ChangeOf, type Decision, decide } from '../../shared/plant-change.ts'
 import { type PlantRow, toPlant } from '../../shared/rows.ts'
 
 /** A change that was made, and the plant before it. */
 interface Made<Type extends ChangeType = ChangeType> extends Decision<Type> {
   readonly before: StoredPlant | undefined
 }
+
+type Effect = Pick<Made, 'before' | 'after'>
 
 /** Prepares the changes that PlantStore describes. The caller runs them in a transaction. */
 export function preparePlantChanges(db: Database) {
@@ -44,7 +40,7 @@ export function preparePlantChanges(db: Database) {
     else replace.run(after.name, after.tag ?? null, after.id)
   }
   const make = <Change extends PlantChange>(change: Change): Made<Change['type']> => {
-    const row = select.get(changedId(change))
+    const row = select.get(change.id)
     const before = row && toPlant(row)
     const decision = decide(before, change)
     write(before, decision.after)
@@ -54,9 +50,7 @@ export function preparePlantChanges(db: Database) {
   const makeFirst = <Change extends ChangeOf<'create' | 'put'>>(
     change: Change,
   ): Made<Change['type']> =>
-    store(change.plant)
-      ? { result: 'created', before: undefined, after: change.plant }
-      : make(change)
+    store(change) ? { result: 'created', before: undefined, after: change } : make(change)
 
   return {
     create(change: ChangeOf<'create'>): CreateResult {
@@ -73,12 +67,14 @@ export function preparePlantChanges(db: Database) {
     /** See PlantStore.apply. The transaction can contain other changes, so it is not rolled back. */
     apply({ changes, mode }: ChangeList): ChangeResult[] {
       const start = lastPosition.get()
-      const made = sortById(changes).map(([index, change]) => ({
-        index,
-        ...('plant' in change ? makeFirst(change) : make(change)),
-      }))
+      const made: Effect[] = []
       const results: ChangeResult[] = []
-      for (const { index, result } of made) results[index] = result
+      for (const index of orderById(changes)) {
+        const change = known(changes[index])
+        const { result, before, after } = 'name' in change ? makeFirst(change) : make(change)
+        results[index] = result
+        if (before !== after) made.push({ before, after })
+      }
       if (mode === 'all-or-none' && results.some(isRefusal)) {
         for (const { before, after } of made.reverse()) write(after, before)
         removeChangesAfter.run(start)
@@ -89,12 +85,13 @@ export function preparePlantChanges(db: Database) {
 }
 
 /**
- * Changes with their index, sorted because neighbors share a page of the file. The sort is stable, so changes of one
- * plant stay in order.
+ * The indexes of changes in the order of their ids, because neighbors share a page of the file. The sort is stable, so
+ * changes of one plant stay in order.
  */
-function sortById(changes: readonly PlantChange[]): [index: number, change: PlantChange][] {
-  return [...changes.entries()].sort(([, one], [, other]) => {
-    const [a, b] = [changedId(one), changedId(other)]
+function orderById(changes: readonly PlantChange[]): number[] {
+  const ids = changes.map(({ id }) => id)
+  return [...ids.keys()].sort((one, other) => {
+    const [a, b] = [known(ids[one]), known(ids[other])]
     return a < b ? -1 : Number(a > b)
   })
 }
