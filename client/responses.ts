@@ -3,6 +3,7 @@ import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
+import type { PlantCount } from './types.ts'
 
 type Schemas = components['schemas']
 
@@ -15,6 +16,9 @@ export interface FetchResult {
 
 /** Finds the query of the next page, even among links that a proxy has added (RFC 8288). */
 const NEXT = /<[^<>?]*(\?[^<>]*)>\s*;\s*rel="?next"?/
+
+/** An integer of structured fields with an optional parameter (RFC 9651). */
+const COUNT = /^(\d+)(; *at-least)?$/
 
 /** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
 const WEAK = /^W\//
@@ -110,6 +114,14 @@ export function readEntityTag(result: FetchResult): string {
 /** The query of the next page, with its `?`. Undefined on the last page. */
 export function readNextQuery(result: FetchResult): string | undefined {
   return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
+}
+
+/** How many plants match on all pages. Undefined if they were not counted. */
+export function readPlantCount({ response }: FetchResult): PlantCount | undefined {
+  const [, plants, atLeast] = COUNT.exec(response.headers.get('plant-count') ?? '') ?? []
+  return plants === undefined
+    ? undefined
+    : { plants: Number(plants), isExact: atLeast === undefined }
 }
 
 /** The error for a response that is a failure or violates the contract. */

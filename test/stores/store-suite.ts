@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { batchSuite } from './batch-suite.ts'
 import { changeSuite } from './change-suite.ts'
+import { countSuite } from './count-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
@@ -35,6 +36,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['reading plants', readSuite],
     ['long reads', longReadSuite],
     ['searching plants', searchSuite],
+    ['counting plants', countSuite],
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],
     ['importing plants', importSuite],
