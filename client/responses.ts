@@ -3,7 +3,6 @@ import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
-import type { PlantCount } from './types.ts'
 
 type Schemas = components['schemas']
 
@@ -117,7 +116,7 @@ export function readNextQuery(result: FetchResult): string | undefined {
 }
 
 /** How many plants match on all pages. Undefined if they were not counted. */
-export function readPlantCount({ response }: FetchResult): PlantCount | undefined {
+export function readPlantCount({ response }: FetchResult) {
   const [, plants, atLeast] = COUNT.exec(response.headers.get('plant-count') ?? '') ?? []
   return plants === undefined
     ? undefined
