@@ -19,6 +19,8 @@ import {
 import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 
+type ListQuery = OperationRequest<'listPlants'>['query']
+
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore & RestrictionReader
@@ -71,16 +73,22 @@ export class PlantService implements Handlers {
     if (contradiction !== undefined) return { failure: 'invalid-parameter', message: contradiction }
     const { q: text = '', untagged } = query
     const filter = { text, tag: untagged ? null : query.tag }
-    return this.#longReads.perform(client, async (acquireSlot) => {
-      if (!query.count) return this.#readPage(query, filter, acquireSlot)
-      const count = await this.#store.count(filter, acquireSlot)
-      // The count has acquired the slot.
-      return { ...(await this.#readPage(query, filter)), count }
-    })
+    return this.#longReads.perform(client, (acquireSlot) =>
+      query.count
+        ? this.#readCountedPage(query, filter, acquireSlot)
+        : this.#readPage(query, filter, acquireSlot),
+    )
+  }
+
+  async #readCountedPage(query: ListQuery, filter: PlantFilter, acquireSlot: AcquireSlot) {
+    const count = await this.#store.count(filter, acquireSlot)
+    // The count has acquired the slot.
+    const page = await this.#readPage(query, filter)
+    return { ...page, count }
   }
 
   async #readPage(
-    { id, after, limit }: OperationRequest<'listPlants'>['query'],
+    { id, after, limit }: ListQuery,
     { text, tag }: PlantFilter,
     acquireSlot?: AcquireSlot,
   ) {
@@ -178,13 +186,7 @@ export class PlantService implements Handlers {
 const LAST_DATE_TIME = new Date('9999-12-31T23:59:59.999Z')
 
 /** The message about query parameters that contradict each other; undefined if none do. */
-function findContradiction({
-  id,
-  q,
-  tag,
-  untagged,
-  count,
-}: OperationRequest<'listPlants'>['query']): string | undefined {
+function findContradiction({ id, q, tag, untagged, count }: ListQuery): string | undefined {
   if (untagged && tag !== undefined)
     return 'the query parameter untagged cannot be combined with tag'
   const isFiltered = (q ?? tag ?? untagged ?? count) !== undefined
