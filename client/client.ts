@@ -16,6 +16,7 @@ import {
   readContent,
   readEntityTag,
   readNextQuery,
+  readPlantCount,
   toError,
 } from './responses.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
@@ -27,9 +28,11 @@ import type {
   ChangePage,
   ChangeQuery,
   ChangesOptions,
+  CountQuery,
   NewPlant,
   Page,
   Plant,
+  PlantCount,
   PlantPatch,
   PlantQuery,
   PlantsQuery,
@@ -59,9 +62,11 @@ export type {
   ChangePage,
   ChangeQuery,
   ChangesOptions,
+  CountQuery,
   NewPlant,
   Page,
   Plant,
+  PlantCount,
   PlantPatch,
   PlantQuery,
   PlantsQuery,
@@ -168,6 +173,7 @@ class PlantStoreClient implements Operations {
    * const page = await plants.listPlants({ tag: 'Tree', limit: 10 })
    * const nextPage = await page.next?.()
    * const some = await plants.listPlants({ id: [4n, 49n] })
+   * const { count } = await plants.listPlants({ untagged: true, count: true })
    */
   async listPlants(query: PlantQuery = {}, options?: CallOptions): Promise<Page> {
     if (query.after !== undefined) checkId(query.after)
@@ -183,9 +189,32 @@ class PlantStoreClient implements Operations {
       (result) => {
         const plants = readContent(result, areStoredPlants)
         const next = readNextQuery(result)
-        return next === undefined
-          ? { plants }
-          : { plants, next: (options) => this.#page(next, options) }
+        const count = readPlantCount(result)
+        return {
+          plants,
+          ...(count !== undefined && { count }),
+          ...(next !== undefined && { next: (options) => this.#page(next, options) }),
+        }
+      },
+      options,
+    )
+  }
+
+  /**
+   * Counts plants, without fetching them. The service examines a limited number: see `PlantCount`.
+   *
+   * @example
+   * const { plants: trees, isExact } = await plants.countPlants({ tag: 'Tree' })
+   * console.log(isExact ? `${trees} trees` : `at least ${trees} trees`)
+   */
+  async countPlants(query: CountQuery = {}, options?: CallOptions): Promise<PlantCount> {
+    const params = { query: { ...query, count: true, limit: 1 } } as const
+    return this.#transport.call(
+      (http, init) => http.GET('/plants', { ...init, params }),
+      (result) => {
+        const count = readPlantCount(result)
+        if (count === undefined) throw toError(result)
+        return count
       },
       options,
     )
@@ -193,7 +222,7 @@ class PlantStoreClient implements Operations {
 
   /**
    * Iterates over all plants, ordered by id. Each page is fetched when the iteration reaches it, so changes
-   * made meanwhile can be included or missed. With `q`, pages without plants are skipped.
+   * made meanwhile can be included or missed. With `q` or `untagged`, pages without plants are skipped.
    *
    * @example
    * for await (const { id, name } of plants.plants({ tag: 'Tree', q: 'abies' })) console.log(id, name)

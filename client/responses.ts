@@ -16,6 +16,9 @@ export interface FetchResult {
 /** Finds the query of the next page, even among links that a proxy has added (RFC 8288). */
 const NEXT = /<[^<>?]*(\?[^<>]*)>\s*;\s*rel="?next"?/
 
+/** An integer of structured fields with an optional parameter (RFC 9651). */
+const COUNT = /^(\d+)(; *at-least)?$/
+
 /** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
 const WEAK = /^W\//
 
@@ -110,6 +113,14 @@ export function readEntityTag(result: FetchResult): string {
 /** The query of the next page, with its `?`. Undefined on the last page. */
 export function readNextQuery(result: FetchResult): string | undefined {
   return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
+}
+
+/** How many plants match on all pages. Undefined if they were not counted. */
+export function readPlantCount({ response }: FetchResult) {
+  const [, plants, atLeast] = COUNT.exec(response.headers.get('plant-count') ?? '') ?? []
+  return plants === undefined
+    ? undefined
+    : { plants: Number(plants), isExact: atLeast === undefined }
 }
 
 /** The error for a response that is a failure or violates the contract. */

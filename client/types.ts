@@ -42,9 +42,10 @@ export type StoredPlant = components['schemas']['StoredPlant']
 export type PlantPatch = components['schemas']['PlantPatch']
 
 /**
- * Selects a page of plants: those with an id greater than `after`, those with exactly the `tag`, those whose name
- * contains `q` (ignoring the case of ASCII letters), and at most `limit` of them (by default 100). Or those with one of
- * up to 200 ids (`id`), which can only be combined with `after`.
+ * Selects a page of plants: those with an id greater than `after`, those with exactly the `tag` or `untagged`, those
+ * whose name contains `q` (ignoring the case of ASCII letters), and at most `limit` of them (by default 100). With
+ * `count`, they are counted on all pages. Or those with one of up to 200 ids (`id`), which can only be combined with
+ * `after`.
  *
  * @example
  * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }
@@ -57,13 +58,33 @@ export type PlantQuery = NonNullable<operations['listPlants']['parameters']['que
  * @example
  * for await (const plant of plants.plants({ tag: 'Tree', pageSize: 1000 })) console.log(plant)
  */
-export interface PlantsQuery extends Omit<PlantQuery, 'limit'> {
+export interface PlantsQuery extends Omit<PlantQuery, 'limit' | 'count'> {
   /**
    * How many plants to fetch per request. Larger pages need fewer requests and more memory.
    *
    * @default 100
    */
   readonly pageSize?: PlantQuery['limit']
+}
+
+/**
+ * Selects plants to count.
+ *
+ * @example
+ * const filter: CountQuery = { tag: 'Tree', q: 'abies' }
+ */
+export type CountQuery = Pick<PlantQuery, 'tag' | 'untagged' | 'q'>
+
+/**
+ * How many plants match. The service examines a limited number of them.
+ *
+ * @example
+ * const { plants: trees, isExact }: PlantCount = await plants.countPlants({ tag: 'Tree' })
+ */
+export interface PlantCount {
+  readonly plants: number
+  /** Whether all plants were examined. Otherwise, others may match. */
+  readonly isExact: boolean
 }
 
 /**
@@ -117,8 +138,10 @@ export interface TaggedPlant {
  * const second = await first.next?.()
  */
 export interface Page {
-  /** Ordered by id. There can be fewer than the limit even if more follow and, with `q`, even none. */
+  /** Ordered by id. There can be fewer than the limit even if more follow and, with `q` or `untagged`, even none. */
   readonly plants: StoredPlant[]
+  /** How many plants match on all pages. Undefined unless the query has `count`. */
+  readonly count?: PlantCount
   /** Fetches the next page. Undefined on the last page. */
   readonly next?: (options?: CallOptions) => Promise<Page>
 }

@@ -11,8 +11,8 @@ export interface paths {
         /**
          * List plants
          * @description Returns plants in ascending id order, one page at a time. `Link` has the URL of the next page, relative to the
-         *     request URL. A page can contain fewer plants than `limit`, and with `q` even none, although others match: only
-         *     the last page has no `Link`. Requires the `read` scope.
+         *     request URL. A page can contain fewer plants than `limit`, and with `q` or `untagged` even none, although others
+         *     match: only the last page has no `Link`. Requires the `read` scope.
          */
         get: operations["listPlants"];
         put?: never;
@@ -795,6 +795,8 @@ export interface operations {
                 after?: components["schemas"]["PlantId"];
                 /** @description Return only plants with exactly this tag, such as `Tree`. */
                 tag?: string;
+                /** @description With `true`, return only plants without a tag. An empty tag is a tag. Cannot be combined with `tag`. */
+                untagged?: true;
                 /**
                  * @description Return only plants whose name contains this text. ASCII letters match in either case. All other characters
                  *     match only themselves: there are no wildcards.
@@ -802,9 +804,14 @@ export interface operations {
                 q?: string;
                 /**
                  * @description Return only the plants with these ids. Repeat the parameter for each id: `id=4&id=49`. The response omits
-                 *     ids that no plant has. `limit` does not apply, and `q` and `tag` cannot be used with it.
+                 *     ids that no plant has. `limit` does not apply, and only `after` can be combined with it.
                  */
                 id?: components["schemas"]["PlantId"][];
+                /**
+                 * @description With `true`, also count the plants that `tag`, `untagged` and `q` select, on all pages together. See
+                 *     `Plant-Count`.
+                 */
+                count?: true;
             };
             header?: never;
             path?: never;
@@ -818,6 +825,12 @@ export interface operations {
                     "X-Request-Id": components["headers"]["RequestId"];
                     /** @description The next page (RFC 8288). Absent on the last page. */
                     Link?: string;
+                    /**
+                     * @description Present if the request has `count`: how many plants match, whatever `after` and `limit` are. Followed by
+                     *     `;at-least` if there were too many plants to examine all of them, so that more can match. An item of
+                     *     structured fields (RFC 9651).
+                     */
+                    "Plant-Count"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -75,7 +75,8 @@ export type OperationResult<Id extends OperationId> =
         } & (Success<Id> extends { headers: { ETag: string } }
           ? { readonly version: string }
           : unknown) &
-          (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown))
+          (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown) &
+          (Success<Id> extends { headers: { 'Plant-Count'?: string } } ? Counted : unknown))
 
 /** An array as handlers may return it. */
 type Immutable<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value
@@ -88,6 +89,17 @@ interface Failure<Id extends OperationId> {
 interface Paged<Id extends OperationId> {
   /** The query parameters that differ for the next page. Undefined on the last page. */
   readonly next?: Partial<SentParameters<Id, 'query'>> | undefined
+}
+
+export interface PlantCount {
+  readonly plants: number
+  /** Whether all plants were examined. Otherwise, others may match. */
+  readonly isExact: boolean
+}
+
+interface Counted {
+  /** How many plants match on all pages. Undefined unless the client has asked for it. */
+  readonly count?: PlantCount | undefined
 }
 
 /** Who has sent a request, and waits for the response. */
@@ -130,4 +142,5 @@ export interface AnySuccess {
   readonly body?: object | string
   readonly version?: string
   readonly next?: object | undefined
+  readonly count?: PlantCount | undefined
 }

@@ -29,7 +29,7 @@ export function bodyCompiler(): ValidatorCompiler {
  * one value.
  */
 export function parameterCompiler(): ValidatorCompiler {
-  // Only a list is coerced, because any other parameter is already a string.
+  // Coerces lists and booleans. Any other parameter is already a string.
   const ajv = createAjv({ useDefaults: true, coerceTypes: 'array', verbose: true })
   addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
   const bounded: Message = ({ schema }) =>

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
-import type { Json } from '../contract/operation-types.ts'
+import type { Json, PlantCount } from '../contract/operation-types.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { AcquireSlot } from './short-read.ts'
+
+export type { PlantCount }
 
 export type Plant = components['schemas']['Plant']
 export type NewPlant = components['schemas']['NewPlant']
@@ -87,10 +89,14 @@ export interface PageRequest {
   readonly limit: number
 }
 
-export interface SearchRequest extends PageRequest {
-  /** Return only plants whose name contains this text, in which ASCII letters match in either case. Not empty. */
+export interface PlantFilter {
+  /** Select only plants whose name contains this text, in which ASCII letters match in either case. Any name contains ''. */
   readonly text: string
+  /** Select only plants with exactly this tag. Null selects only plants without a tag. */
+  readonly tag?: string | null | undefined
 }
+
+export interface SearchRequest extends PlantFilter, Omit<PageRequest, 'tag'> {}
 
 export interface PlantPage {
   /**
@@ -114,6 +120,9 @@ export const TAG_CURSOR_MAX = limits.listTags.after.maxLength
  * milliseconds.
  */
 export const SEARCH_MAX = { plants: 20_000, bytes: 2 ** 21 }
+
+/** How many plants a count examines at most if it reads no names. It takes about as long as a search. */
+export const COUNT_MAX = 100_000
 
 export interface TagsRequest {
   /** The `next` of the previous page. */
@@ -176,6 +185,12 @@ export interface PlantStore extends ChangeFeed {
    * of a plant that does not match. Always a long read.
    */
   search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
+
+  /**
+   * Counts the plants that match. Examines no more than COUNT_MAX of those with the tag, if one is given; with a text, no
+   * more than SEARCH_MAX. Always a long read.
+   */
+  count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount>
 
   /**
    * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.

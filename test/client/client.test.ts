@@ -166,6 +166,27 @@ t.test('a search goes on after a page without plants', async (t) => {
   t.strictSame(await all(client.plants({ q: 'a & b=c #"\u00e4" 100%', pageSize: 1 })), [last])
 })
 
+t.test('plants are counted, with and without a page of them', async (t) => {
+  const { store, url, token } = await startService(t)
+  const tagged = plantsOf('Tree', [1n, 2n, 3n])
+  const untagged = [4n, 5n].map((id) => ({ id, name: 'Abies' }))
+  await importPlants(store, [...tagged, ...untagged], 'stop')
+  const client = createClient({ url, token })
+  t.strictSame(await client.countPlants(), { plants: 5, isExact: true })
+  t.strictSame(await client.countPlants({ tag: 'Tree' }), { plants: 3, isExact: true })
+  t.strictSame(await client.countPlants({ untagged: true, q: 'abi' }), { plants: 2, isExact: true })
+  const first = await client.listPlants({ untagged: true, count: true, limit: 1 })
+  t.match(first, { plants: untagged.slice(0, 1), count: { plants: 2, isExact: true } })
+  t.strictSame(await first.next?.(), {
+    plants: untagged.slice(1),
+    count: { plants: 2, isExact: true },
+  })
+  t.strictSame(await all(client.plants({ untagged: true, pageSize: 1 })), untagged)
+  t.match(await thrownBy(client.countPlants({ untagged: true, tag: 'Tree' })), {
+    condition: 'invalid-parameter',
+  })
+})
+
 t.test('tags are listed, and iterated over', async (t) => {
   const { store, url, token } = await startService(t)
   const tags = Array.from({ length: 1001 }, (_, index) => `a & b ${index}`)

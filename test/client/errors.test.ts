@@ -229,6 +229,25 @@ t.test('a page of changes without a Link is an unexpected response', async (t) =
   }
 })
 
+t.test('a count without a Plant-Count is an unexpected response', async (t) => {
+  for (const headers of [{}, { 'plant-count': 'many' }]) {
+    const { client } = await connect(t, json(200, [], headers))
+    const error = await thrownBy(client.countPlants())
+    t.match(error, { name: 'UnexpectedAnswerError', status: 200 })
+  }
+})
+
+t.test('a count is read as a structured field (RFC 9651)', async (t) => {
+  for (const [value, count] of Object.entries({
+    '14283': { plants: 14283, isExact: true },
+    '20000;at-least': { plants: 20000, isExact: false },
+    '20000; at-least': { plants: 20000, isExact: false },
+  })) {
+    const { client } = await connect(t, json(200, [], { 'plant-count': value }))
+    t.strictSame(await client.countPlants(), count)
+  }
+})
+
 t.test('an entity tag that a proxy made weak works in ifMatch', async (t) => {
   const { client } = await connect(t, json(200, stored, { etag: 'W/"x"' }))
   t.equal((await client.getPlant(1n)).etag, '"x"')

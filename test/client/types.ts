@@ -3,6 +3,7 @@
  * them too.
  */
 import type {
+  PlantCount,
   PlantStoreClient,
   PlantStoreError,
   ReadOptions,
@@ -18,6 +19,8 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
   await client.createPlants([{ id: 4n, name: 'x', tag: 'y' }] as const)
   await client.listPlants({ limit: 1, after: 4n, tag: 'y' })
   await client.listPlants({ q: 'x', id: [4n] })
+  await client.listPlants({ untagged: true, count: true })
+  await client.countPlants({ tag: 'y', q: 'x' })
   await client.listTags({ limit: 1, after: 'x' })
   await client.updatePlant(4n, { tag: null }, { ifMatch: '"x"' })
   await client.deletePlant(4n, { ifMatch: '"x"', signal: AbortSignal.timeout(1) })
@@ -37,6 +40,10 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
   await client.listPlants({ id: [4] })
   // @ts-expect-error the contract has no such parameter
   await client.listPlants({ offset: 4n })
+  // @ts-expect-error a count has no position
+  await client.countPlants({ after: 4n })
+  // @ts-expect-error an iteration has no count
+  client.plants({ count: true })
   // @ts-expect-error the iteration calls it pageSize
   client.plants({ limit: 4 })
   // @ts-expect-error a create has no precondition
@@ -49,6 +56,7 @@ export async function returnsContractResponses(
 ): Promise<true[]> {
   const { plant, etag } = await client.getPlant(4n)
   const { plants, next } = await client.listPlants()
+  const { count } = await client.listPlants({ count: true })
   const token = await client.getToken()
   const created = await client.createPlant({ id: 4n, name: 'x' })
   // @ts-expect-error the result of a create has no id
@@ -59,6 +67,7 @@ export async function returnsContractResponses(
   for await (const { id } of client.plants()) true satisfies Same<typeof id, bigint>
   return [
     true satisfies Same<typeof plant.id, bigint>,
+    true satisfies Same<typeof count, PlantCount | undefined>,
     true satisfies Same<typeof token.scopes, ('read' | 'write')[]>,
     true satisfies Same<typeof batch, { created: number; replayed: number }>,
     true satisfies Same<typeof plant.tag, string | undefined>,

@@ -48,6 +48,9 @@ export const listed: OperationResult<'listPlants'>[] = [
   { body: [] },
   { body: [stored, { ...stored, tag: 'y' }], next: { after: 1n } },
   { body: [], next: undefined },
+  { body: [], count: { plants: 100_000, isExact: false } },
+  // @ts-expect-error a count says whether it is exact
+  { body: [], count: { plants: 1 } },
   // @ts-expect-error a page is an array
   { body: stored },
   // @ts-expect-error an id is a bigint

@@ -50,6 +50,7 @@ export function longReadSuite(t: Test, engine: Engine): void {
     'plants with much text by their ids': (slot) => store.getAll([1n, 2n, 3n, 4n, 5n], slot),
     'a large plant by its id': (slot) => store.getAll([0n, 6n, 7n], slot),
     'a search': (slot) => store.search({ text: 'y', limit: 1 }, slot),
+    'a count': (slot) => store.count({ text: '', tag: 'unused' }, slot),
     tags: (slot) => store.listTags({ limit: 1 }, slot),
     'changes with much text': (slot) => store.readChanges({ after: start, limit: 5 }, slot),
     'many changes': async (slot) => {

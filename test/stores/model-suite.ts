@@ -166,6 +166,9 @@ function operations(): fc.Arbitrary<Planned[]> {
         text.filter((text) => text !== ''),
       )
       .map(([request, text]) => () => ['search', { ...request, text }]),
+    count: fc
+      .record({ text, tag: fc.option(text) }, { requiredKeys: ['text'], ...PLAIN })
+      .map((filter) => () => ['count', filter]),
     // All at once, because engines differ in their order.
     listTags: fc.constant(() => ['listTags', { limit: 1000 }]),
     update: fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model) => [

@@ -7,6 +7,8 @@ import type {
   NoMatch,
   PageRequest,
   PlantChange,
+  PlantCount,
+  PlantFilter,
   PlantPage,
   PlantPatch,
   PlantStore,
@@ -65,13 +67,20 @@ export class PlantModel implements Modeled {
     return pageWith(plants.map(toStored))
   }
 
-  search({ text, after, tag, limit }: SearchRequest): PlantPage {
-    const plants = this.exportPlants()
-      .filter(({ id }) => after === undefined || id > after)
-      .filter((plant) => tag === undefined || plant.tag === tag)
-      .filter(({ name }) => toAsciiLowerCase(name).includes(toAsciiLowerCase(text)))
+  search({ after, limit, ...filter }: SearchRequest): PlantPage {
+    const plants = this.#matching(filter).filter(({ id }) => after === undefined || id > after)
     const page = plants.slice(0, limit).map(toStored)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
+  }
+
+  count(filter: PlantFilter): PlantCount {
+    return { plants: this.#matching(filter).length, isExact: true }
+  }
+
+  #matching({ text, tag }: PlantFilter): StoredPlant[] {
+    return this.exportPlants()
+      .filter((plant) => tag === undefined || (plant.tag ?? null) === tag)
+      .filter(({ name }) => toAsciiLowerCase(name).includes(toAsciiLowerCase(text)))
   }
 
   /** In code point order, which is not that of every engine. */

@@ -70,14 +70,19 @@ export function searchSuite(t: Test, engine: Engine): void {
     },
   )
 
-  t.test('pages of a search begin after the given id, and can be those of a tag', async (t) => {
-    const requests = [undefined, MIN, 0n, 7n, MAX - 1n, MAX].flatMap((after) =>
-      [undefined, 'Tree', 'unused'].flatMap((tag) =>
-        [1, 2, 3, 1000].map((limit) => ({ text: 'a', after, tag, limit })),
-      ),
-    )
-    t.strictSame(await findWrongPages(store, requests), [])
-  })
+  t.test(
+    'pages of a search begin after the given id, and can be those of a tag or without one',
+    async (t) => {
+      const requests = [undefined, MIN, 0n, 7n, MAX - 1n, MAX].flatMap((after) =>
+        [undefined, 'Tree', 'unused', null].flatMap((tag) =>
+          [1, 2, 3, 1000].flatMap((limit) =>
+            ['a', ''].map((text) => ({ text, after, tag, limit })),
+          ),
+        ),
+      )
+      t.strictSame(await findWrongPages(store, requests), [])
+    },
+  )
 
   t.test('an empty store has an empty page', async (t) => {
     const open = await opener(t, engine)
@@ -162,6 +167,23 @@ async function largeStores(t: Test, engine: Engine): Promise<void> {
     const pages = await searchAll(store, { text: 'abies', limit: 1000, after: BigInt(count - 1) })
     samePlants(t, pages.flatMap(plantsIn), matching.slice(-3))
     t.ok(pages.length > 5)
+  })
+
+  t.test('have pages of plants without a tag, which can be empty', async (t) => {
+    const pages = await searchAll(store, { text: '', limit: 1000, tag: null, after: 0n })
+    samePlants(
+      t,
+      pages.flatMap(plantsIn),
+      many.filter(({ id, tag }) => id > 0n && tag === undefined),
+    )
+    const rest = await searchAll(store, {
+      text: '',
+      limit: 1000,
+      tag: null,
+      after: many.at(-1)?.id,
+    })
+    t.ok(rest.length > 5, 'as many pages as the text of the other plants needs')
+    t.ok(rest.every((page) => plantsIn(page).length === 0))
   })
 
   t.test('have short searches in a tag with few plants', async (t) => {

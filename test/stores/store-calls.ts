@@ -53,7 +53,11 @@ const METHOD_CALLS: Record<
   search: [
     (store) => store.search({ limit: 10, text: 'plant' }),
     (store) => store.search({ limit: 10, text: 'plant', tag: 'tag 1' }),
+    (store) => store.search({ limit: 10, text: '', tag: null }),
   ],
+  count: ['', 'plant'].flatMap((text) =>
+    [undefined, 'tag 1', null].map((tag) => (store: Store) => store.count({ text, tag })),
+  ),
   listTags: [
     (store) => store.listTags({ limit: 10 }),
     async (store) => store.listTags({ limit: 10, after: await tagPositionIn(store) }),

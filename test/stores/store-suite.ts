@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { changeSuite } from './change-suite.ts'
+import { countSuite } from './count-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
@@ -34,6 +35,7 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['reading plants', readSuite],
     ['long reads', longReadSuite],
     ['searching plants', searchSuite],
+    ['counting plants', countSuite],
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],
     ['exporting plants', exportSuite],

@@ -12,10 +12,14 @@ import {
   contentVersion,
   type NewPlant,
   type NoMatch,
+  type PlantFilter,
   type RequestStore,
   type StoredPlant,
 } from '../../../service/plant-store.ts'
 import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
+import type { AcquireSlot } from '../../../service/short-read.ts'
+
+type ListQuery = OperationRequest<'listPlants'>['query']
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
@@ -64,18 +68,34 @@ export class PlantService implements Handlers {
     { query }: OperationRequest<'listPlants'>,
     client: Client,
   ): Promise<OperationResult<'listPlants'>> {
-    const { id, q, tag, after, limit } = query
-    if (id !== undefined && (q ?? tag) !== undefined) {
-      const message = 'the query parameter id cannot be combined with q or tag'
-      return { failure: 'invalid-parameter', message }
-    }
-    const { json, next } = await this.#longReads.perform(client, (acquireSlot) =>
-      id !== undefined
-        ? this.#store.getAll(inOrder(id, after), acquireSlot)
-        : q !== undefined
-          ? this.#store.search({ text: q, after, tag, limit }, acquireSlot)
-          : this.#store.list(query, acquireSlot),
+    const contradiction = findContradiction(query)
+    if (contradiction !== undefined) return { failure: 'invalid-parameter', message: contradiction }
+    const { q: text = '', untagged } = query
+    const filter = { text, tag: untagged ? null : query.tag }
+    return this.#longReads.perform(client, (acquireSlot) =>
+      query.count
+        ? this.#readCountedPage(query, filter, acquireSlot)
+        : this.#readPage(query, filter, acquireSlot),
     )
+  }
+
+  async #readCountedPage(query: ListQuery, filter: PlantFilter, acquireSlot: AcquireSlot) {
+    const count = await this.#store.count(filter, acquireSlot)
+    // The count has acquired the slot.
+    const page = await this.#readPage(query, filter)
+    return { ...page, count }
+  }
+
+  async #readPage(
+    { id, after, limit }: ListQuery,
+    { text, tag }: PlantFilter,
+    acquireSlot?: AcquireSlot,
+  ) {
+    const { json, next } = await (id !== undefined
+      ? this.#store.getAll(inOrder(id, after), acquireSlot)
+      : text !== '' || tag === null
+        ? this.#store.search({ text, tag, after, limit }, acquireSlot)
+        : this.#store.list({ tag, after, limit }, acquireSlot))
     return { body: json, next: next === undefined ? undefined : { after: next } }
   }
 
@@ -163,6 +183,16 @@ export class PlantService implements Handlers {
 
 /** A `date-time` has a year of four digits (RFC 3339 §5.6). What is valid for longer can count as permanent. */
 const LAST_DATE_TIME = new Date('9999-12-31T23:59:59.999Z')
+
+/** The message about query parameters that contradict each other; undefined if none do. */
+function findContradiction({ id, q, tag, untagged, count }: ListQuery): string | undefined {
+  if (untagged && tag !== undefined)
+    return 'the query parameter untagged cannot be combined with tag'
+  const isFiltered = (q ?? tag ?? untagged ?? count) !== undefined
+  return id !== undefined && isFiltered
+    ? 'the query parameter id cannot be combined with q, tag, untagged or count'
+    : undefined
+}
 
 /** The distinct ids that are greater than `after`, in ascending order. */
 function inOrder(ids: readonly bigint[], after: bigint | undefined): bigint[] {

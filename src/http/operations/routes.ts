@@ -13,6 +13,7 @@ import type {
   Handler,
   Handlers,
   OperationId,
+  PlantCount,
 } from '../../../contract/operation-types.ts'
 import type { Grant } from '../../../contract/scopes.ts'
 import { operationError } from '../responses/api-error.ts'
@@ -91,7 +92,7 @@ function respond(
 }
 
 function sendSuccess(
-  { body, version, next }: AnySuccess,
+  { body, version, next, count }: AnySuccess,
   status: number,
   { method, headers, query }: ValidRequest,
   reply: FastifyReply,
@@ -112,8 +113,14 @@ function sendSuccess(
     return
   }
   if (next !== undefined) added.link = linkToNext({ ...query, ...next })
+  if (count !== undefined) added['plant-count'] = toPlantCount(count)
   const json = typeof body === 'string' ? body : serialize(body, reply, status)
   sendJson(reply, status, json, added)
+}
+
+/** The value of `Plant-Count`: an integer, with a parameter if it is a lower bound (RFC 9651 §3.3). */
+function toPlantCount({ plants, isExact }: PlantCount): string {
+  return isExact ? String(plants) : `${plants};at-least`
 }
 
 /** The value of `Link` (RFC 8288), relative to the request's URL, which a proxy may have changed. */

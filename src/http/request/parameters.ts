@@ -78,6 +78,7 @@ function expectation({
   params,
   parentSchema,
 }: FastifySchemaValidationError): string | undefined {
+  if (Array.isArray(parentSchema?.enum)) return `must be ${parentSchema.enum.join(' or ')}`
   // The contract's title for a pattern is easier to understand than the pattern.
   if (keyword === 'pattern') return `must be ${parentSchema?.title}`
   if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`

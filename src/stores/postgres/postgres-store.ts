@@ -7,6 +7,8 @@ import type {
   NoMatch,
   PageRequest,
   PlantChange,
+  PlantCount,
+  PlantFilter,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -31,6 +33,7 @@ import type { Connections } from './connection/connections.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
+import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
 import { applyLists } from './plants/lists.ts'
 import { readRestriction, restrict } from './plants/postgres-restriction.ts'
@@ -134,6 +137,11 @@ export class PostgresStore implements Store {
   async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     await acquireSlot?.()
     return searchPlants(this.#read, request)
+  }
+
+  async count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
+    await acquireSlot?.()
+    return countPlants(this.#read, filter)
   }
 
   listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {

@@ -9,6 +9,8 @@ import type {
   NoMatch,
   PageRequest,
   PlantChange,
+  PlantCount,
+  PlantFilter,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -174,6 +176,10 @@ export class SqliteStore implements Store {
 
   search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     return this.#inFlight.track(() => this.#reader.search(request, acquireSlot))
+  }
+
+  count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
+    return this.#inFlight.track(() => this.#reader.count(filter, acquireSlot))
   }
 
   listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {

@@ -127,6 +127,7 @@ function idOf(random: Random): string {
 function parameterText(schema: Schema, random: Random): string {
   const { type, items, minimum, maximum, examples = [] } = schema
   if (items !== undefined) return parameterText(items, random)
+  if (type === 'boolean') return 'true'
   if (type !== 'integer') return random.pick(['Tree', 'x', '', ...examples, ...CURSORS])
   if (minimum === undefined || maximum === undefined) return idOf(random)
   return String(minimum + random.below(random.oneIn(10) ? maximum : 5))

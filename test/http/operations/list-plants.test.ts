@@ -182,6 +182,27 @@ t.test('tags are compared code point by code point, and a missing tag matches no
   t.same(last, [{ id: 500_100n, name: 'untagged' }])
 })
 
+t.test('plants without a tag are listed and searched, and an empty tag is a tag', async (t) => {
+  const other = await startService(t)
+  const plants: StoredPlant[] = [
+    { id: 1n, name: 'Abies', tag: '' },
+    { id: 2n, name: 'Abies' },
+    { id: 3n, name: 'Acer' },
+    { id: 4n, name: 'Acer', tag: 'Tree' },
+    { id: 5n, name: 'abies' },
+  ]
+  await importPlants(other.store, plants, 'stop')
+  const get = async (query: string) => {
+    const { json, headers } = await other.call({ method: 'GET', path: `/plants?${query}` })
+    return { ids: (json as StoredPlant[]).map(({ id }) => id), link: headers.link }
+  }
+  t.strictSame(await get('untagged=true'), { ids: [2n, 3n, 5n], link: undefined })
+  t.strictSame(await get('untagged=true&q=ABI'), { ids: [2n, 5n], link: undefined })
+  const link = '<?untagged=true&limit=1&after=2>; rel="next"'
+  t.strictSame(await get('untagged=true&limit=1'), { ids: [2n], link })
+  t.strictSame((await get('untagged=true&limit=1&after=2')).ids, [3n])
+})
+
 t.test('pages of very large plants are shorter than the limit', async (t) => {
   // Two of them fit on a page, three do not.
   const name = 'x'.repeat(0.4 * 2 ** 20)
@@ -210,17 +231,34 @@ const REJECTED: [query: string, message: string][] = [
   ['limit', 'the query parameter limit must be an integer from 1 to 1000'],
   ['limit=1&limit=1', 'the query parameter limit must not be repeated'],
   ['tag=a&after=1&tag=a', 'the query parameter tag must not be repeated'],
-  ['offset=5', 'unknown query parameter "offset": this operation accepts limit, after, tag, q, id'],
-  ['Limit=5', 'unknown query parameter "Limit": this operation accepts limit, after, tag, q, id'],
-  ['tag[]=a', 'unknown query parameter "tag[]": this operation accepts limit, after, tag, q, id'],
+  [
+    'offset=5',
+    'unknown query parameter "offset": this operation accepts limit, after, tag, untagged, q, id, count',
+  ],
+  [
+    'Limit=5',
+    'unknown query parameter "Limit": this operation accepts limit, after, tag, untagged, q, id, count',
+  ],
+  [
+    'tag[]=a',
+    'unknown query parameter "tag[]": this operation accepts limit, after, tag, untagged, q, id, count',
+  ],
   [
     '__proto__=a',
-    'unknown query parameter "__proto__": this operation accepts limit, after, tag, q, id',
+    'unknown query parameter "__proto__": this operation accepts limit, after, tag, untagged, q, id, count',
   ],
   [
     'toString=a',
-    'unknown query parameter "toString": this operation accepts limit, after, tag, q, id',
+    'unknown query parameter "toString": this operation accepts limit, after, tag, untagged, q, id, count',
   ],
+  ...['untagged', 'count'].flatMap((name) =>
+    ['', 'false', '1', 'TRUE', 'true%20'].map((value): [string, string] => [
+      `${name}=${value}`,
+      `the query parameter ${name} must be true`,
+    ]),
+  ),
+  ['count=true&count=true', 'the query parameter count must not be repeated'],
+  ['tag=&untagged=true', 'the query parameter untagged cannot be combined with tag'],
   ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
 ]
 for (const [query, message] of REJECTED) {

@@ -30,8 +30,9 @@ const expected = fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { 
 const page = fc.record(
   {
     after: id,
-    tag,
+    selection: fc.oneof(fc.record({ tag }), fc.constant({ untagged: true } as const)),
     q: fc.constantFrom('a', 'BIES', 'x'),
+    count: fc.constant(true),
     limit: fc.integer({ min: 1, max: IDS.length }),
   },
   { requiredKeys: ['limit'] },
@@ -42,6 +43,7 @@ interface Expected {
   readonly json?: unknown
   readonly etag?: string
   readonly linked?: boolean
+  readonly count?: string | undefined
 }
 
 /** A request, and the response that the model expects. */
@@ -111,13 +113,23 @@ const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => 
   },
 ])
 
-const list: fc.Arbitrary<Step> = page.map((query) => [
-  { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
-  (model) => {
-    const page = model.search({ ...query, text: query.q ?? '' })
-    return { status: 200, json: plantsIn(page), linked: page.next !== undefined }
-  },
-])
+const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
+  const query = { ...selection, ...others }
+  const tag = 'tag' in query ? query.tag : undefined
+  const filter = { text: query.q ?? '', tag: 'untagged' in query ? null : tag }
+  return [
+    { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
+    (model) => {
+      const page = model.search({ ...others, ...filter })
+      return {
+        status: 200,
+        json: plantsIn(page),
+        linked: page.next !== undefined,
+        count: query.count && String(model.count(filter).plants),
+      }
+    },
+  ]
+})
 
 const listById: fc.Arbitrary<Step> = fc
   .array(id, { minLength: 1 })
@@ -159,12 +171,13 @@ export async function compareWithModel(service: Caller, sequences: number): Prom
       const start = await latestCursor(service)
       const model = new PlantModel()
       for (const [call, answer] of steps) {
-        const { status, json, etag, linked = false } = answer(model)
+        const { status, json, etag, linked = false, count } = answer(model)
         const got = await service.call(call)
         assert.equal(got.status, status)
         if (status < 400) assert.deepEqual(got.json, json)
         assert.equal(got.headers.etag, etag)
         assert.equal(got.headers.link !== undefined, linked)
+        assert.equal(got.headers['plant-count'], count)
       }
       const { json } = await service.call({ method: 'GET' })
       assert.deepEqual(json, model.exportPlants())

@@ -26,6 +26,7 @@ const OPERATIONS: Readonly<Record<OperationId, string>> = {
 const OTHERS = [
   'health',
   'request/authentication',
+  'operations/count-plants',
   'operations/event-stream-connections',
   'operations/event-streams',
   'operations/long-polls',

@@ -76,10 +76,19 @@ for (const [query, message] of [
   ['id=4,5', 'the query parameter id must be an int64 in decimal'],
   ['id=9223372036854775808', 'the query parameter id must be an int64 in decimal'],
   [byIds(Array(201).fill(4)), 'the query parameter id must not be repeated more than 200 times'],
-  ['id=4&tag=Tree', 'the query parameter id cannot be combined with q or tag'],
+  ...['tag=Tree', 'untagged=true', 'count=true'].map(
+    (other) =>
+      [
+        `id=4&${other}`,
+        'the query parameter id cannot be combined with q, tag, untagged or count',
+      ] as const,
+  ),
   ['id=4&limit=1&limit=1', 'the query parameter limit must not be repeated'],
   ['id=4&after=1&after=1', 'the query parameter after must not be repeated'],
-  ['id[]=4', 'unknown query parameter "id[]": this operation accepts limit, after, tag, q, id'],
+  [
+    'id[]=4',
+    'unknown query parameter "id[]": this operation accepts limit, after, tag, untagged, q, id, count',
+  ],
 ] as const) {
   t.test(`the query ${query.slice(0, 30)} is rejected`, async (t) => {
     t.match(await list(query), { status: 400, json: { error: 40004, message } })

@@ -1,7 +1,8 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-search.ts'
+import { COUNT, COUNT_MATCHING } from '../../../src/stores/sqlite/reads/plant-count.ts'
+import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
@@ -26,8 +27,14 @@ const SCANS: Record<string, string> = {
   [LEASE]: 'there are few webhooks',
   [MEASURE]: 'measures a bounded number of plants',
   [MEASURE_OF_TAG]: 'measures a bounded number of plants',
+  ...forEach(Object.values(COUNT), 'counts a bounded number of plants'),
+  ...forEach(Object.values(COUNT_MATCHING), 'counts the plants of a slice'),
   'SELECT 1 FROM plants LIMIT 1': 'stops at the first row',
   'SELECT 1 FROM tokens LIMIT 1': 'stops at the first row',
+}
+
+function forEach(statements: readonly string[], reason: string): Record<string, string> {
+  return Object.fromEntries(statements.map((sql) => [sql, reason]))
 }
 
 const ADVICE =

@@ -1,5 +1,6 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
+import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
 import type { PlantRow } from '../../shared/rows.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { hasTag, toPage } from './reads.ts'
@@ -11,12 +12,12 @@ type SearchRow = (PlantRow | { readonly id: null }) & {
 }
 
 /**
- * A query that searches plants by id. Its parameters are the first possible id, the limits on plants and bytes, the
- * text, the number of plants to find, and the tag if the condition uses it. The search ends with the plant that reaches
- * the limit on bytes; finding it takes longer than the search, so that happens only if there is one. With the collation
- * "C", `lower` changes only ASCII letters, whatever the collation of the database.
+ * The start of a query that examines plants by id. `range` has the plants, up to `last` in `progress`, whose `next` is
+ * null if no plants follow. The parameters are the first possible id, the limits on plants and bytes, and the text. The
+ * range ends with the plant that reaches the limit on bytes; finding it takes longer than the search, so that happens
+ * only if there is one.
  */
-function buildSearch(condition: string): string {
+export function buildRange(condition: string): string {
   return `
     WITH range AS MATERIALIZED (
       SELECT id, name, tag, octet_length(name) + coalesce(octet_length(tag), 0) AS bytes
@@ -32,18 +33,35 @@ function buildSearch(condition: string): string {
           ) ELSE max(id) END AS last
         FROM range
       ) AS measured
-    ),
+    )`
+}
+
+/** With the collation "C", `lower` changes only ASCII letters, whatever the collation of the database. */
+const HAS_TEXT = 'strpos(lower(name COLLATE "C"), lower($4::text COLLATE "C")) > 0'
+
+/** The condition that a plant of a range matches. Ranges of one tag have no others; no index has those without a tag. */
+export const MATCHES: ByTag<string> = {
+  any: HAS_TEXT,
+  one: HAS_TEXT,
+  none: `${HAS_TEXT} AND tag IS NULL`,
+}
+
+/** Its parameters are those of the range, the number of plants to find, and the tag if the condition uses it. */
+function buildSearch(condition: string, matches: string): string {
+  return `${buildRange(condition)},
     matching AS (
       SELECT id, name, tag FROM range
-      WHERE id <= (SELECT last FROM progress)
-        AND strpos(lower(name COLLATE "C"), lower($4::text COLLATE "C")) > 0
+      WHERE id <= (SELECT last FROM progress) AND ${matches}
       ORDER BY id LIMIT $5
     )
     SELECT id, name, tag, next FROM progress LEFT JOIN matching ON true ORDER BY id`
 }
 
-export const SEARCH = buildSearch('true')
-export const SEARCH_OF_TAG = buildSearch(hasTag('$6'))
+export const SEARCH: ByTag<string> = {
+  any: buildSearch('true', MATCHES.any),
+  one: buildSearch(hasTag('$6'), MATCHES.one),
+  none: buildSearch('true', MATCHES.none),
+}
 
 /** See PlantStore.search. */
 export async function searchPlants(
@@ -53,10 +71,7 @@ export async function searchPlants(
   if (after === INT64_MAX) return toPage({ rows: [], next: undefined })
   const from = after === undefined ? INT64_MIN : after + 1n
   const values = [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, text, limit + 1]
-  const found =
-    tag === undefined
-      ? await run<SearchRow>(SEARCH, values)
-      : await run<SearchRow>(SEARCH_OF_TAG, [...values, tag])
+  const found = await run<SearchRow>(forTag(tag, SEARCH), [...values, ...tagsOf(tag)])
   const plants = found.filter((row) => row.id !== null)
   const rows = plants.slice(0, limit)
   const next = plants.length > limit ? rows.at(-1)?.id : (one(found).next ?? undefined)

@@ -3,6 +3,8 @@ import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
 import {
   type PageRequest,
+  type PlantCount,
+  type PlantFilter,
   type PlantPage,
   type SearchRequest,
   type StoredPlant,
@@ -34,8 +36,10 @@ import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
+import { prepareCount } from './plant-count.ts'
 import { lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
-import { prepareSearch, type Read } from './plant-search.ts'
+import { prepareSearch } from './plant-search.ts'
+import type { Read } from './plant-slices.ts'
 import { prepareTagScan } from './tag-scan.ts'
 
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
@@ -60,6 +64,7 @@ export class Reader {
   readonly #db: Database
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #search: ReturnType<typeof prepareSearch>
+  readonly #count: ReturnType<typeof prepareCount>
   readonly #scanTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #findExcess: ReturnType<typeof prepareExcess>
@@ -79,6 +84,7 @@ export class Reader {
     this.#db = db
     this.#statements = prepareReads(db)
     this.#search = prepareSearch(db, this.#read)
+    this.#count = prepareCount(db, this.#read)
     this.#scanTags = prepareTagScan(db, this.#read)
     this.#readChanges = prepareChangeRead(db)
     this.#findExcess = prepareExcess(db)
@@ -163,6 +169,11 @@ export class Reader {
   async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
     await acquireSlot?.()
     return this.#search(request)
+  }
+
+  async count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
+    await acquireSlot?.()
+    return this.#count(filter)
   }
 
   listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
-import type { Read } from './plant-search.ts'
+import type { Read } from './plant-slices.ts'
 
 /** How long to search for tags at once: usually hundreds are found, but among very long ones, one takes milliseconds. */
 const SLICE_MS_MAX = 0.5

@@ -1,0 +1,82 @@
+import type { Test } from 'tap'
+import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../service/plant-store.ts'
+import { importPlants } from '../../src/transfer/import.ts'
+import { PlantModel } from './plant-model.ts'
+import { MAX, MEGABYTE, MIN } from './plants.ts'
+import { type Engine, opener } from './store-suite.ts'
+
+/** The requirements of PlantStore.count. */
+export function countSuite(t: Test, engine: Engine): void {
+  t.test('a count includes every plant that matches, and no others', async (t) => {
+    const open = await opener(t, engine)
+    const store = await open()
+    const filters = ['', 'a', 'ABIES', '\u00c9', 'none'].flatMap((text) =>
+      [undefined, 'Tree', '', 'unused', null].map((tag) => ({ text, tag })),
+    )
+    for (const filter of filters) {
+      t.strictSame(await store.count(filter), { plants: 0, isExact: true }, 'no plants')
+    }
+    const names = ['Abies alba', 'a', '\u00e9', '\u00c9', '', 'Acer']
+    const plants = ['Tree', 'tree', '', undefined].flatMap((tag, row) =>
+      names.map((name, column) => {
+        const id = BigInt(row * names.length + column)
+        return tag === undefined ? { id, name } : { id, name, tag }
+      }),
+    )
+    const edges = [MIN, MAX].map((id) => ({ id, name: 'Abies', tag: 'Tree' }))
+    const model = new PlantModel([...plants, ...edges])
+    await importPlants(store, model.exportPlants(), 'stop')
+    for (const filter of filters) {
+      t.strictSame(await store.count(filter), model.count(filter), JSON.stringify(filter))
+    }
+  })
+
+  t.test('large stores', (t) => largeStores(t, engine))
+}
+
+/** What a count examines must be limited. */
+async function largeStores(t: Test, engine: Engine): Promise<void> {
+  const open = await opener(t, engine)
+  const store: PlantStore = await open()
+  const many = Array.from({ length: COUNT_MAX }, (_, index) => {
+    const id = BigInt(index)
+    return index % 2 === 0 ? { id, name: 'x', tag: 'even' } : { id, name: 'x' }
+  })
+  const large = Array.from({ length: 12 }, (_, index) => ({
+    id: BigInt(COUNT_MAX + index),
+    name: MEGABYTE,
+    tag: 'large',
+  }))
+  await importPlants(store, [...many, ...large], 'stop')
+
+  t.test('have exact counts if few plants are selected', async (t) => {
+    t.strictSame(await store.count({ text: '', tag: 'even' }), {
+      plants: COUNT_MAX / 2,
+      isExact: true,
+    })
+    t.strictSame(await store.count({ text: '', tag: 'large' }), { plants: 12, isExact: true })
+  })
+
+  t.test('have counts of at least as many plants as were examined', async (t) => {
+    t.strictSame(await store.count({ text: '' }), { plants: COUNT_MAX, isExact: false })
+    t.strictSame(await store.count({ text: 'X' }), { plants: SEARCH_MAX.plants, isExact: false })
+    t.strictSame(await store.count({ text: 'x', tag: 'even' }), {
+      plants: SEARCH_MAX.plants,
+      isExact: false,
+    })
+    t.strictSame(await store.count({ text: 'none' }), { plants: 0, isExact: false })
+    t.strictSame(await store.count({ text: 'x', tag: null }), {
+      plants: SEARCH_MAX.plants / 2,
+      isExact: false,
+    })
+    const untagged = await store.count({ text: '', tag: null })
+    t.equal(untagged.isExact, false)
+    t.ok(untagged.plants >= COUNT_MAX / 2 - large.length && untagged.plants <= COUNT_MAX / 2)
+  })
+
+  t.test('are limited in the text that is counted at once', async (t) => {
+    const { plants, isExact } = await store.count({ text: '\u{1f331}', tag: 'large' })
+    t.equal(isExact, false)
+    t.ok(plants > 0 && plants < large.length)
+  })
+}
