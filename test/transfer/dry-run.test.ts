@@ -1,5 +1,5 @@
 /** `import --dry-run` on databases of both engines. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -129,11 +129,11 @@ database ${name === 'SQLite' ? database : database.replace(/:[^:@/]+@/, ':***@')
   })
 }
 
-t.test('a dry run works on a mirror', async (t) => {
+t.test('a dry run works on a mirror that is in use', async (t) => {
   const { database } = await sqlite(t)
   const store = await openStore({ database, lockTimeout: 0, sameThread: true })
+  t.teardown(() => store.close())
   await makeMirror(store)
-  await store.close()
   const args = ['import', writePlants(t, stored), '--dry-run', '--database', database]
   const { code, stdout } = await runHere(args)
   t.equal(code, 0)
@@ -157,11 +157,13 @@ t.test('SQLite: a dry run uses no other database, and upgrades none', async (t) 
     db.close()
   }
   change('PRAGMA user_version = 4')
+  const files = readdirSync(dirname(database))
   await refuses(t, database, 'its schema has version 4: start the service, which upgrades it to 5')
   change('PRAGMA user_version = 6')
   await refuses(t, database, 'its schema has version 6, but this program supports')
   change('PRAGMA user_version = 5; ALTER TABLE plants ADD COLUMN height REAL')
   await refuses(t, database, 'its schema differs from version 5: table plants differs')
+  t.same(readdirSync(dirname(database)), files)
   change('PRAGMA application_id = 1')
   await refuses(t, database, `cannot use the database ${database}: it belongs to another program`)
   writeFileSync(join(dirname(database), 'text.db'), 'no database'.repeat(100))

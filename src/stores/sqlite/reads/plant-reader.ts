@@ -1,3 +1,4 @@
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { PlantReader } from '../../shared/store.ts'
 import { MissingDatabase, otherSchemaMessage, StoreError } from '../../shared/store-error.ts'
@@ -13,6 +14,9 @@ export function openReader(options: SqliteOptions): PlantReader {
   let db: Database | undefined
   try {
     db = openExisting(options)
+    // Unless the database is in use, SQLite creates files next to it. If this user cannot write to it, they would stay,
+    // and the service might be unable to write to them.
+    if (!existsSync(`${realpathSync(db.name)}-shm`)) accessSync(db.name, constants.W_OK)
     // In one transaction, because another process may be upgrading the schema.
     const version = db.transaction(readVersion)(db)
     if (version === 0) throw new MissingDatabase(`${unusable}: it is empty`)
