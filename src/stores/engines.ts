@@ -1,7 +1,7 @@
 import { known } from '../../contract/known.ts'
 import { postgres } from './postgres/postgres-engine.ts'
-import type { Engine, Location, StoreOptions } from './shared/engine.ts'
-import type { Store, ThreadStore } from './shared/store.ts'
+import type { DatabaseOptions, Engine, Location, StoreOptions } from './shared/engine.ts'
+import type { PlantReader, Store, ThreadStore } from './shared/store.ts'
 import { StoreError } from './shared/store-error.ts'
 import { sqlite } from './sqlite/sqlite-engine.ts'
 
@@ -29,6 +29,11 @@ export function findEngine(database: string): Engine {
 /** See Engine.open. */
 export function openStore(options: StoreOptions): Promise<Store> {
   return findEngine(options.database).open(options)
+}
+
+/** See Engine.openReader. */
+export function openReader(options: DatabaseOptions): Promise<PlantReader> {
+  return findEngine(options.database).openReader(options)
 }
 
 /** See Engine.join. */

@@ -4,7 +4,7 @@ import {
   type ChangeResult,
   conflictMessage,
   type NewPlant,
-  type PlantStore,
+  type PlantChange,
 } from '../../service/plant-store.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
 
@@ -16,9 +16,12 @@ export type OnError = (typeof onErrors)[number]
 export const onConflicts = ['stop', 'keep', 'replace'] as const
 export type OnConflict = (typeof onConflicts)[number]
 
+/** `refuse` counts such a record as refused and imports the rest: for a dry run, which reads the whole file. */
+export type ConflictAction = OnConflict | 'refuse'
+
 /** The change for each plant of the file, and what its results mean to an import. */
 const CHANGES: {
-  readonly [onConflict in OnConflict]: {
+  readonly [action in ConflictAction]: {
     readonly type: 'create' | 'put'
     readonly mode: ApplyMode
     readonly results: { readonly [result in ChangeResult]?: ImportResult }
@@ -27,6 +30,11 @@ const CHANGES: {
   stop: {
     type: 'create',
     mode: 'all-or-none',
+    results: { created: 'created', replayed: 'replayed', conflict: 'conflict' },
+  },
+  refuse: {
+    type: 'create',
+    mode: 'each',
     results: { created: 'created', replayed: 'replayed', conflict: 'conflict' },
   },
   keep: {
@@ -41,13 +49,21 @@ const CHANGES: {
   },
 }
 
-type ImportResult = 'created' | 'replayed' | 'conflict' | 'kept' | 'replaced'
+type ImportResult = StoredResult | 'conflict'
+
+/** The results of records that are not refused. */
+export type StoredResult = 'created' | 'replayed' | 'kept' | 'replaced'
+
+export type ImportChange = Extract<PlantChange, { readonly type: 'create' | 'put' }>
 
 /** The part of the store that an import needs. */
-export type ImportStore = Pick<PlantStore, 'apply'>
+export interface ImportStore {
+  /** See PlantStore.apply. */
+  apply(changes: readonly ImportChange[], mode: ApplyMode): Promise<ChangeResult[]>
+}
 
 /** Number of records per result. `blank` counts records without any value. */
-export type Counts = Record<Exclude<ImportResult, 'conflict'> | 'refused' | 'blank', number>
+export type Counts = Record<StoredResult | 'refused' | 'blank', number>
 
 export function newCounts(): Counts {
   return { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0, blank: 0 }
@@ -55,14 +71,16 @@ export function newCounts(): Counts {
 
 export interface RecordImportOptions {
   readonly store: ImportStore
-  readonly onConflict: OnConflict
+  readonly onConflict: ConflictAction
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
   /** Says where a record is, given its number, such as `line 3`. */
   readonly locate: (number: number) => string
-  /** Called for each refused record, in file order, with where it is. */
-  readonly onRefused: (where: string, reason: string, isConflict: boolean) => void
+  /** Called for the first record with each result, with its plant. */
+  readonly onFirst?: (result: StoredResult, where: string, plant: NewPlant) => void
+  /** Called for each refused record, in file order, with where it is and, if it is a conflict, its plant. */
+  readonly onRefused: (where: string, reason: string, conflicting?: NewPlant) => void
   /** Called for each other record that has the id of an earlier one, as far as that is remembered. */
   readonly onRepeated?: (where: string, message: string) => void
   /** Called for each stored record that has members that are not stored, with their names. */
@@ -83,7 +101,7 @@ const TRANSACTION_BYTES = 2 ** 22
 /** How many ids are remembered to recognize repeated ones: as many as a spreadsheet has rows. They take 60 MB. */
 export const REMEMBERED_IDS = 2 ** 20
 
-/** The number of the first record with each id. */
+/** The number of the first record with each id that was not refused. */
 type FirstRecords = Map<bigint, number>
 
 /**
@@ -127,7 +145,7 @@ async function storeRecords(
   firstRecords: FirstRecords,
   options: RecordImportOptions,
 ): Promise<boolean> {
-  const { store, onConflict, onError, counts, locate, onRefused, onRepeated, onIgnored } = options
+  const { store, onConflict, onError, counts, locate, onRefused, onRepeated } = options
   const isInvalid = ({ result }: ParsedRecord) => typeof result === 'string'
   const stopAt = onError === 'stop' ? records.findIndex(isInvalid) : -1
   const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
@@ -141,24 +159,26 @@ async function storeRecords(
     }
     if (typeof result === 'string') {
       counts.refused += 1
-      onRefused(locate(number), result, false)
+      onRefused(locate(number), result)
       continue
     }
     const { id } = result
     const imported = known(results[next++])
     const first = firstRecords.get(id)
-    if (first === undefined && firstRecords.size < REMEMBERED_IDS) firstRecords.set(id, number)
     const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
     if (imported === 'conflict') {
       counts.refused += 1
       const reason = repetition && `${repetition} with different content`
-      onRefused(locate(number), reason || conflictMessage(id), true)
+      onRefused(locate(number), reason || conflictMessage(id), result)
+      if (onConflict === 'refuse') continue
       // The store imports nothing after a conflict.
       return false
     }
+    if (first === undefined && firstRecords.size < REMEMBERED_IDS) firstRecords.set(id, number)
+    if (counts[imported] === 0) options.onFirst?.(imported, locate(number), result)
     counts[imported] += 1
     if (repetition) onRepeated?.(locate(number), `${repetition} (${imported})`)
-    if (ignored !== undefined) onIgnored?.(ignored)
+    if (ignored !== undefined) options.onIgnored?.(ignored)
   }
   return stopAt === -1
 }
@@ -170,12 +190,12 @@ async function storeRecords(
 export async function importPlants(
   store: ImportStore,
   plants: readonly NewPlant[],
-  onConflict: OnConflict,
+  onConflict: ConflictAction,
 ): Promise<ImportResult[]> {
   const { type, mode, results } = CHANGES[onConflict]
   const changes = plants.map((plant) => ({ ...plant, type }))
   const imported = (await store.apply(changes, mode)).map((result) => known(results[result]))
   const conflict = imported.indexOf('conflict')
-  if (conflict === -1) return imported
+  if (conflict === -1 || mode === 'each') return imported
   return [...(await importPlants(store, plants.slice(0, conflict), onConflict)), 'conflict']
 }

@@ -36,10 +36,13 @@ export function escapeControlCharacters(text: string): string {
   )
 }
 
-/** Quotes the start of a string from a file. */
-export function quote(text: string): string {
-  const isLong = text.length > QUOTED_LENGTH_MAX
-  const start = JSON.stringify(isLong ? `${text.slice(0, QUOTED_LENGTH_MAX)}…` : text)
+/**
+ * Quotes the start of a string from a file.
+ *
+ * @param lengthMax how much of it, in UTF-16 units
+ */
+export function quote(text: string, lengthMax = QUOTED_LENGTH_MAX): string {
+  const start = JSON.stringify(text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text)
   return escapeControlCharacters(start)
 }
 

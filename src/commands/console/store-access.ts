@@ -1,6 +1,7 @@
 import { defaultConfig } from '../../config/config.ts'
-import { locateDatabase, openStore } from '../../stores/engines.ts'
-import type { Store } from '../../stores/shared/store.ts'
+import { locateDatabase, openReader, openStore } from '../../stores/engines.ts'
+import { joinPlants } from '../../stores/shared/rows.ts'
+import type { PlantReader, Store } from '../../stores/shared/store.ts'
 import { MissingDatabase } from '../../stores/shared/store-error.ts'
 
 /** The database of a short-lived command. */
@@ -20,9 +21,33 @@ export async function openTarget({ database, create }: Target): Promise<Store> {
   try {
     return await openStore({ database, mustExist: create !== true, lockTimeout, sameThread: true })
   } catch (error) {
-    if (create === undefined || !(error instanceof MissingDatabase)) throw error
-    throw new MissingDatabase(`${error.message}; use --create to create it`, { cause: error })
+    throw create === undefined ? error : withCreateHint(error)
   }
+}
+
+const NO_PLANTS: PlantReader = {
+  getAll: async () => ({ json: joinPlants([]), next: undefined }),
+  close: async () => {},
+}
+
+/**
+ * Opens a database to read its plants, without changing anything. A missing one that would be created has none.
+ *
+ * @throws MissingDatabase if there is no database and it would not be created, and other StoreErrors
+ */
+export async function openTargetReader({ database, create }: Target): Promise<PlantReader> {
+  const { lockTimeout } = defaultConfig()
+  try {
+    return await openReader({ database, lockTimeout })
+  } catch (error) {
+    if (create && error instanceof MissingDatabase) return NO_PLANTS
+    throw withCreateHint(error)
+  }
+}
+
+function withCreateHint(error: unknown): unknown {
+  if (!(error instanceof MissingDatabase)) return error
+  return new MissingDatabase(`${error.message}; use --create to create it`, { cause: error })
 }
 
 /** Opens a store for a short-lived command, and closes it at the end. */

@@ -1,10 +1,16 @@
+import { keysOf } from '../../../contract/known.ts'
 import { type Format, readers } from '../../../formats/readers.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
-import type { OnConflict } from '../../transfer/import.ts'
-import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
+import {
+  type Counts,
+  importRecords,
+  newCounts,
+  type OnConflict,
+  type OnError,
+} from '../../transfer/import.ts'
 import { openInput } from '../../transfer/input.ts'
 import { readRecords } from '../../transfer/readers.ts'
 import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
@@ -12,7 +18,14 @@ import { CommandError } from '../console/command-error.ts'
 import { print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
-import { describeDatabase, openTarget } from '../console/store-access.ts'
+import {
+  describeDatabase,
+  openTarget,
+  openTargetReader,
+  type Target,
+} from '../console/store-access.ts'
+import { DryRun } from './dry-run.ts'
+import { ImportPreview } from './import-preview.ts'
 
 export interface ImportOptions {
   readonly database: string
@@ -26,6 +39,8 @@ export interface ImportOptions {
   readonly strict?: true
   /** Create the database if it does not exist. */
   readonly create?: true
+  /** Store nothing, and report what an import would do. */
+  readonly dryRun?: true
 }
 
 const EXIT_STOPPED = 1
@@ -34,12 +49,15 @@ const EXIT_SOME_REFUSED = 2
 const INTERRUPTED =
   'interrupted: the summary counts the records that are stored; import the same file again to continue'
 
+const DRY_RUN_INTERRUPTED = 'interrupted: the summary counts the records that have been read'
+
 /** Follows the reason why a record is refused. */
 const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to import the rest'
 
 /**
  * Imports the plants of a file, or of standard input for `-`. Reports refused and repeated records on standard error
- * and prints a summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped.
+ * and prints a summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped. A dry run
+ * reads the whole file, and has the same exit code.
  *
  * @throws FileError if the file cannot be read, its format is unknown or its header is invalid; CommandError if an option
  *   does not apply to the format or the header; Interrupted if a signal ends it; MissingDatabase
@@ -52,6 +70,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     ignoreUnknown = false,
     strict = false,
     create = false,
+    dryRun = false,
     format = detectFormat(file, formats, formatHint(formats)),
   } = options
   assertApplicable(format, { ignoreUnknown, strict })
@@ -62,17 +81,20 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const ignored = new IgnoredMembers()
   // The reader of standard error can go away, as `| head` does. The import continues.
   process.stderr.on('error', () => {})
-  const store = await openTarget({ database, create }).catch((error) => {
+  const openStore = dryRun ? openDryRun : openTarget
+  const store = await openStore({ database, create }).catch((error) => {
     close()
     throw error
   })
+  const preview = store instanceof DryRun ? new ImportPreview(store, options) : undefined
   const progress = startProgress({
-    what: 'import',
+    what: dryRun ? 'dry run' : 'import',
     unit: 'bytes',
     ...(sizeBytes !== undefined && { total: sizeBytes }),
   })
   try {
-    onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, INTERRUPTED)))
+    const message = dryRun ? DRY_RUN_INTERRUPTED : INTERRUPTED
+    onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, message)))
     const { counted } = readers[format]
     const batches = readRecords(format, chunks, {
       ignoreColumns: ignoreUnknown,
@@ -81,19 +103,21 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     })
     const isComplete = await importRecords(batches, {
       store,
-      onConflict,
-      onError,
+      onConflict: dryRun && onConflict === 'stop' ? 'refuse' : onConflict,
+      onError: dryRun ? 'skip' : onError,
       counts,
       locate: (number) => `${counted} ${number}`,
-      onRefused: (where, reason, isConflict) => {
-        const hint = isConflict ? CONFLICT_HINT : ''
+      onFirst: (result, where, plant) => preview?.noteFirst(result, where, plant),
+      onRefused: (where, reason, conflicting) => {
+        preview?.noteRefused(where, reason, conflicting)
+        const hint = conflicting === undefined || dryRun ? '' : CONFLICT_HINT
         progress.printLine(`${where}: ${escapeControlCharacters(reason)}${hint}`)
       },
       onRepeated: (where, message) => progress.printLine(`${where}: ${message}`),
       onIgnored: (names) => ignored.add(names),
       onProgress: (bytes) => progress.update(bytes),
     })
-    if (!isComplete) process.exitCode = EXIT_STOPPED
+    if (!isComplete || preview?.isStopped) process.exitCode = EXIT_STOPPED
     else process.exitCode = counts.refused > 0 ? EXIT_SOME_REFUSED : 0
   } catch (error) {
     if (error instanceof UnknownColumns) {
@@ -106,7 +130,8 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     progress.end()
     close()
     await store.close()
-    await print(`${summary(counts)}${ignored.summary()}database ${describeDatabase(database)}\n`)
+    const end = `${preview?.describeEnd() ?? ''}database ${describeDatabase(database)}\n`
+    await print(`${summary(counts, preview)}${ignored.summary()}${end}`)
   }
 }
 
@@ -127,10 +152,16 @@ function assertApplicable(
   }
 }
 
-function summary({ blank, ...counts }: Counts): string {
-  const lines = Object.entries(counts).map(([result, count]) => {
+async function openDryRun(target: Target): Promise<DryRun> {
+  return new DryRun(await openTargetReader(target))
+}
+
+function summary({ blank, ...counts }: Counts, preview?: ImportPreview): string {
+  const lines = keysOf(counts).map((result) => {
+    const count = counts[result]
     const isUnclear = result === 'replayed' && count > 0
-    return `${result} ${count}${isUnclear ? ' (already stored with the same content)' : ''}\n`
+    const note = isUnclear ? ' (already stored with the same content)' : ''
+    return `${result} ${count}${note}\n${preview?.describeFirst(result) ?? ''}`
   })
   if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
   return lines.join('')

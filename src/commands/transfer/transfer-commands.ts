@@ -27,6 +27,7 @@ export function importCommand(): Command {
       'ignore CSV columns other than id, name and tag instead of stopping',
     )
     .option('--strict', 'refuse JSON records with properties other than id, name and tag')
+    .option('--dry-run', 'store nothing, and print what an import would do')
     .addOption(databaseOption)
     .addOption(createOption)
     .addHelpText('after', importHelp)
@@ -70,4 +71,5 @@ with a header such as id,name,tag. A JSON file is an array, as GET /plants retur
 reported on standard error, and a summary is printed on standard output. Importing the same file again changes
 nothing. The separator of a CSV file can also be a semicolon or a tab.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
-import was interrupted. An import that stops early keeps the records it has already stored.`
+import was interrupted. An import that stops early keeps the records it has already stored. A dry run has
+the exit code that the import would have.`

@@ -1,13 +1,15 @@
 import { messageOf } from '../../system/errors.ts'
 import type { OnProblem, Retention } from '../shared/engine.ts'
-import { MissingDatabase, StoreError } from '../shared/store-error.ts'
+import type { PlantReader } from '../shared/store.ts'
+import { MissingDatabase, otherSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
-import { one } from './connection/pooled-client.ts'
+import { one, type Run } from './connection/pooled-client.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
-import { migrate, readSchemaVersion } from './postgres-schema.ts'
+import { getPlants } from './plants/reads.ts'
+import { migrate, readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
 
 /** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
 const VERSION_MIN = 13
@@ -19,11 +21,14 @@ const VERSION_MIN = 13
 const POSTGRES =
   /^PostgreSQL (\d+)(?:\.\d+|(?:devel|beta|rc)\d*)*(?: \([^)]*\)| - [^,]*)?(?: on |, )/
 
-export interface PostgresOptions {
+interface ServerOptions {
   /** A connection string in libpq's form, with one or more hosts. */
   readonly url: string
   /** Milliseconds that each call can take. */
   readonly timeout: number
+}
+
+export interface PostgresOptions extends ServerOptions {
   /** Fail instead of creating the schema in an empty database. */
   readonly mustExist?: boolean
   /** Which changes to keep. Without it, nothing is deleted. */
@@ -47,15 +52,37 @@ export interface OpenDatabase {
  *
  * @throws StoreError with a one-line reason if the database cannot be used
  */
-export async function openDatabase({
-  url,
-  timeout,
-  ...options
-}: PostgresOptions): Promise<OpenDatabase> {
+export function openDatabase({ url, timeout, ...options }: PostgresOptions): Promise<OpenDatabase> {
+  return connect({ url, timeout }, (connections) => prepareDatabase(connections, options))
+}
+
+/** See Engine.openReader. */
+export function openReader(server: ServerOptions): Promise<PlantReader> {
+  return connect(server, async (connections) => {
+    await requirePostgres(connections)
+    const version = await readSchemaVersion(connections)
+    if (version === 0) throw new MissingDatabase('it is empty')
+    if (version !== SCHEMA_VERSION) {
+      throw new StoreError(otherSchemaMessage(version, SCHEMA_VERSION))
+    }
+    const run: Run = (text, values) => connections.query(text, values)
+    return { getAll: (ids) => getPlants(run, ids), close: () => connections.close() }
+  })
+}
+
+/**
+ * Connects to a server. Closes the connections if `prepare` fails.
+ *
+ * @throws StoreError with a one-line reason
+ */
+async function connect<Result>(
+  { url, timeout }: ServerOptions,
+  prepare: (connections: Connections) => Promise<Result>,
+): Promise<Result> {
   const { urls, redacted } = parseConnectionString(url)
   const connections = new Connections({ urls, timeout })
   try {
-    return await prepareDatabase(connections, options)
+    return await prepare(connections)
   } catch (cause) {
     await connections.close()
     const Failure = cause instanceof MissingDatabase ? MissingDatabase : StoreError
@@ -70,7 +97,7 @@ async function prepareDatabase(
     retention,
     onProblem,
     requireStandbys,
-  }: Omit<PostgresOptions, 'url' | 'timeout'>,
+  }: Omit<PostgresOptions, keyof ServerOptions>,
 ): Promise<OpenDatabase> {
   await requirePostgres(connections)
   await requireDurable(connections)
@@ -90,7 +117,7 @@ async function prepareDatabase(
  * @throws StoreError with a one-line reason if the database cannot be used
  */
 export async function changeRequiredStandbys(
-  { url, timeout }: { readonly url: string; readonly timeout: number },
+  { url, timeout }: ServerOptions,
   required: number,
 ): Promise<void> {
   const { urls, redacted } = parseConnectionString(url)

@@ -16,6 +16,11 @@ export const postgres: Engine = {
     return PostgresStore.open({ url: database, timeout: lockTimeout, ...options })
   },
 
+  async openReader({ database, lockTimeout }) {
+    const { openReader } = await import('./postgres-database.ts')
+    return openReader({ url: database, timeout: lockTimeout })
+  },
+
   async *check({ database, lockTimeout }) {
     const { checkDatabase } = await import('./postgres-check.ts')
     yield* checkDatabase({ url: database, timeout: lockTimeout })

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { CheckResult } from './check-result.ts'
-import type { Store, ThreadStore } from './store.ts'
+import type { PlantReader, Store, ThreadStore } from './store.ts'
 
 /**
  * A kind of database. Its folder holds its code; `engines.ts` lists it. Methods import what they need when they are
@@ -19,6 +19,14 @@ export interface Engine {
 
   /** @throws StoreError with a one-line reason if the database cannot be used */
   open(options: StoreOptions): Promise<Store>
+
+  /**
+   * Opens a database to read its plants. Changes nothing: it neither creates nor upgrades a database.
+   *
+   * @throws MissingDatabase if there is no database, or it is empty; StoreError with a one-line reason if it cannot be
+   *   read, or its schema is not that of this version
+   */
+  openReader(options: DatabaseOptions): Promise<PlantReader>
 
   /**
    * Uses a store that another thread has opened. Undefined if `Store.share` never returns links.

@@ -10,3 +10,9 @@ export class MissingDatabase extends StoreError {}
 export function newerSchemaMessage(version: number, supported: number): string {
   return `its schema has version ${version}, but this program supports versions up to ${supported}: upgrade plant-store`
 }
+
+/** Why a database whose schema has another version cannot be used without upgrading it. */
+export function otherSchemaMessage(version: number, supported: number): string {
+  if (version > supported) return newerSchemaMessage(version, supported)
+  return `its schema has version ${version}: start the service, which upgrades it to ${supported}`
+}

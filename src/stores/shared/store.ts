@@ -29,6 +29,11 @@ export interface StoreAdvice {
   readonly acknowledgement?: string
 }
 
+/** The plants of a database, for reading only. */
+export interface PlantReader extends Pick<PlantStore, 'getAll'> {
+  close(): Promise<void>
+}
+
 /** Plants, tokens and webhooks in one database. */
 export interface Store extends ThreadStore, PlantStore, RestrictionStore {
   readonly webhooks: WebhookStore

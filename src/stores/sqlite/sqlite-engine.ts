@@ -23,6 +23,11 @@ export const sqlite: Engine = {
     return openStore(options)
   },
 
+  async openReader({ database, lockTimeout }) {
+    const { openReader } = await import('./reads/plant-reader.ts')
+    return openReader({ file: database, lockTimeout })
+  },
+
   // The thread that owns the store applies the retention.
   join: ({ retention: _, ...options }, link) => openStore(options, link as SqliteLink),
 

@@ -132,11 +132,11 @@ function switchToWal(db: Database, lockTimeout: number): void {
  * Opens a database of any version, or of another program, to read it while a service may write to it. The connection
  * refuses changes, and opening it makes none: no upgrade, no switch to WAL.
  *
- * @throws StoreError if the file does not exist, SqliteError if it cannot be opened
+ * @throws MissingDatabase if the file does not exist, StoreError if it is in memory, SqliteError if it cannot be opened
  */
 export function openExisting({ file, lockTimeout }: SqliteOptions): Database {
   refuseMemory(file)
-  if (!existsSync(file)) throw new StoreError(`there is no database ${resolve(file)}`)
+  if (!existsSync(file)) throw new MissingDatabase(`there is no database ${resolve(file)}`)
   // Not `readonly`: without a service running, such a connection leaves a -wal and a -shm file in the folder.
   const db = new Sqlite(file, { fileMustExist: true, timeout: lockTimeout })
   db.pragma('query_only = ON')

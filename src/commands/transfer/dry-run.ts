@@ -1,0 +1,118 @@
+import { hash } from 'node:crypto'
+import { parseExactJson } from '../../../contract/exact-json.ts'
+import { known } from '../../../contract/known.ts'
+import { plantJson } from '../../../contract/plant.ts'
+import type { ChangeResult, NewPlant, StoredPlant } from '../../../service/plant-store.ts'
+import { decide } from '../../stores/shared/plant-change.ts'
+import type { PlantReader } from '../../stores/shared/store.ts'
+import { type ImportChange, type ImportStore, REMEMBERED_IDS } from '../../transfer/import.ts'
+import { quote } from '../../transfer/unknown-fields.ts'
+
+/** How many ids a read has, so that the cost of a page with few of their plants is limited. */
+const READ_IDS = 1000
+
+/** A plant of the database. */
+interface Found {
+  readonly digest: string
+  /** Quoted. Empty if it is not needed. */
+  readonly quoted: string
+}
+
+/**
+ * Decides what the changes of an import would do, and stores nothing. Remembers the plants that would change by digests,
+ * so its memory does not depend on their size. Beyond REMEMBERED_IDS of them, a repeated id is compared with the database
+ * alone.
+ */
+export class DryRun implements ImportStore {
+  readonly #reader: PlantReader
+  /** The digests of the plants that would have changed so far, by id. */
+  readonly #changed = new Map<bigint, string>()
+  readonly #remembered: number
+  #hasForgotten = false
+  #firstDifferent: string | undefined
+
+  /** @param remembered how many plants that would change are remembered */
+  constructor(reader: PlantReader, remembered = REMEMBERED_IDS) {
+    this.#reader = reader
+    this.#remembered = remembered
+  }
+
+  /** The plant that the first conflict or replacement met, quoted, or the words for an earlier record. */
+  get firstDifferent(): string | undefined {
+    return this.#firstDifferent
+  }
+
+  /** Whether more plants would change than are remembered. */
+  get hasForgotten(): boolean {
+    return this.#hasForgotten
+  }
+
+  async apply(changes: readonly ImportChange[]): Promise<ChangeResult[]> {
+    const found = await this.#findAll(changes.map(({ plant }) => plant.id))
+    return changes.map((change) => this.#decide(found.get(change.plant.id), change))
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close()
+  }
+
+  #decide(found: Found | undefined, { type, plant }: ImportChange): ChangeResult {
+    const { id } = plant
+    const changed = this.#changed.get(id)
+    const digest = changed ?? found?.digest
+    // Two digests are the same exactly if the contents are.
+    const before = digest === undefined ? undefined : { id, name: digest }
+    const { result, after } = decide(before, { type, plant: { id, name: digestOf(plant) } })
+    if (result === 'conflict' || result === 'updated') {
+      this.#firstDifferent ??=
+        changed === undefined ? known(found).quoted : 'an earlier record of the file'
+    }
+    if (after !== before) this.#remember(known(after))
+    return result
+  }
+
+  #remember({ id, name }: StoredPlant): void {
+    if (this.#changed.has(id) || this.#changed.size < this.#remembered) this.#changed.set(id, name)
+    else this.#hasForgotten = true
+  }
+
+  async #findAll(given: readonly bigint[]): Promise<Map<bigint, Found>> {
+    const ids = [...new Set(given)].sort((one, other) => (one < other ? -1 : 1))
+    const found = new Map<bigint, Found>()
+    for (let start = 0; start < ids.length; start += READ_IDS) {
+      for await (const plant of readPlants(this.#reader, ids.slice(start, start + READ_IDS))) {
+        const quoted = this.#firstDifferent === undefined ? quotePlant(plant) : ''
+        found.set(plant.id, { digest: digestOf(plant), quoted })
+      }
+    }
+    return found
+  }
+}
+
+/** @param ids in ascending order, each once */
+async function* readPlants(
+  reader: PlantReader,
+  ids: readonly bigint[],
+): AsyncGenerator<StoredPlant, void> {
+  let rest = ids
+  do {
+    const { json, next } = await reader.getAll(rest)
+    const plants: readonly StoredPlant[] = Object(parseExactJson(Buffer.from(json)))
+    // Short integers are parsed as numbers.
+    for (const plant of plants) yield { ...plant, id: BigInt(plant.id) }
+    rest = next === undefined ? [] : rest.filter((id) => id > next)
+  } while (rest.length > 0)
+}
+
+function digestOf(plant: NewPlant): string {
+  return hash('sha256', plantJson(plant), 'base64url')
+}
+
+/** How much of a name or tag is shown, in UTF-16 units. */
+const SHOWN_LENGTH_MAX = 100
+
+/** A plant in JSON, whose long strings are cut off. */
+export function quotePlant({ id, name, tag }: NewPlant): string {
+  const rest = tag === undefined ? '' : `,"tag":${quote(tag, SHOWN_LENGTH_MAX)}`
+  return `{"id":${id},"name":${quote(name, SHOWN_LENGTH_MAX)}${rest}}`
+}
