@@ -21,8 +21,8 @@ async function dryRunsOf(t: Test) {
   return { ...imports, dryRun }
 }
 
-const create = (id: bigint, name: string) => ({ type: 'create', plant: { id, name } }) as const
-const put = (id: bigint, name: string) => ({ type: 'put', plant: { id, name } }) as const
+const create = (id: bigint, name: string) => ({ type: 'create', id, name }) as const
+const put = (id: bigint, name: string) => ({ type: 'put', id, name }) as const
 
 const END = 'dry run: nothing was stored'
 

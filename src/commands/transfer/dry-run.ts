@@ -48,21 +48,21 @@ export class DryRun implements ImportStore {
   }
 
   async apply(changes: readonly ImportChange[]): Promise<ChangeResult[]> {
-    const found = await this.#findAll(changes.map(({ plant }) => plant.id))
-    return changes.map((change) => this.#decide(found.get(change.plant.id), change))
+    const found = await this.#findAll(changes.map(({ id }) => id))
+    return changes.map((change) => this.#decide(found.get(change.id), change))
   }
 
   close(): Promise<void> {
     return this.#reader.close()
   }
 
-  #decide(found: Found | undefined, { type, plant }: ImportChange): ChangeResult {
-    const { id } = plant
+  #decide(found: Found | undefined, change: ImportChange): ChangeResult {
+    const { id, type } = change
     const changed = this.#changed.get(id)
     const digest = changed ?? found?.digest
     // Two digests are the same exactly if the contents are.
     const before = digest === undefined ? undefined : { id, name: digest }
-    const { result, after } = decide(before, { type, plant: { id, name: digestOf(plant) } })
+    const { result, after } = decide(before, { type, id, name: digestOf(change) })
     if (result === 'conflict' || result === 'updated') {
       this.#firstDifferent ??=
         changed === undefined ? known(found).quoted : 'an earlier record of the file'

@@ -2,6 +2,7 @@
 
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import type { PlantChange } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
@@ -70,4 +71,23 @@ t.test('of two conflicts that arise while a batch waits, it names the first', as
   await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
   await updating.query('COMMIT')
   t.strictSame(await called, ['conflict', 'conflict'])
+})
+
+t.test('a list that waits finds a plant that was created meanwhile', async (t) => {
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
+  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
+  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  const changes: PlantChange[] = [
+    { type: 'remove', id: 1n },
+    { type: 'update', id: 2n, patch: { tag: 'x' } },
+  ]
+  const called = store.apply(changes, 'all-or-none')
+  while ((await countWaiting(server, nameOf(url))) === 0);
+  await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
+  await updating.query('COMMIT')
+  t.strictSame(await called, ['removed', 'updated'])
+  t.strictSame(await exported(store), [{ id: 2n, name: 'theirs', tag: 'x' }])
 })
