@@ -138,6 +138,12 @@ function testDocs(program: string): void {
     t.strictSame(JSON.parse(batch.body), { created: 0, replayed: 2 })
     await docs.toggle('createPlants')
 
+    const changedMany = await tryForm(t, docs, 'changePlants')
+    t.match(changedMany.curl, "-X 'PATCH'")
+    t.strictSame(JSON.parse(changedMany.body), { created: 0, changed: 1, removed: 0, unchanged: 2 })
+    t.match(await service.stored(49n), { tag: null }, 'the last example was sent')
+    await docs.toggle('changePlants')
+
     const listed = await tryForm(t, docs, 'listPlants')
     t.match(listed.body, `"id": ${id},\n    ${plant}\n`)
     const onwards = await docs.execute('listPlants', { after: String(id - 1n) })
