@@ -16,6 +16,9 @@ import { type Call, type Service, sendRaw, startService } from '../../helpers/se
 /** One request per hour. */
 const LIMIT = { requests: 1, window: 3_600_000 }
 
+/** The operations whose messages name one of several plants. */
+const LISTS = ['createPlants', 'changePlants']
+
 const name = 'Abies alba Mill.'
 const create: Call = { body: { id: 4n, name } }
 const batch: Call = { path: '/plants/batch' }
@@ -155,7 +158,9 @@ function errorExamples(): Map<string, ErrorExample> {
   const found = new Map<string, ErrorExample>()
   const groups = [
     { operationId: '', responses: responsesOutsideOperations() },
-    ...operations().map(({ operationId = '', responses }) => ({ operationId, responses })),
+    ...operations()
+      .map(({ operationId = '', responses }) => ({ operationId, responses }))
+      .toSorted((one, other) => LISTS.indexOf(one.operationId) - LISTS.indexOf(other.operationId)),
   ]
   for (const { operationId, responses } of groups) {
     const contents = Object.values(responses).flatMap(({ content = {} }) => Object.values(content))
