@@ -267,5 +267,6 @@ async function coveringButtons(docs: DocsPage): Promise<string[]> {
 
 /** The request that an operation's examples are for. */
 function callOf(operationId: string, body: string): Call {
-  return operationId === 'createPlant' ? { body } : { method: 'PATCH', path: '/plants/4', body }
+  if (operationId === 'createPlant') return { body }
+  return { method: 'PATCH', path: operationId === 'changePlants' ? '/plants' : '/plants/4', body }
 }
