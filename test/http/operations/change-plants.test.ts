@@ -238,7 +238,9 @@ t.test('of two concurrent lists with the same versions, one is applied as a whol
   const rename = (name: string) => ids.map((id) => ({ op: 'update', id, name, ifMatch: ETAG }))
   const answers = await Promise.all(['a', 'b'].map((name) => send(rename(name))))
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 412])
-  const names = await Promise.all(ids.map(async (id) => (await service.stored(id))?.name))
+  const path = `/plants?${ids.map((id) => `id=${id}`).join('&')}`
+  const { json } = await service.call({ method: 'GET', path })
+  const names = (json as { name: string }[]).map(({ name }) => name)
   t.strictSame(names, Array(5).fill(answers[0]?.status === 200 ? 'a' : 'b'))
 })
 
