@@ -2,6 +2,7 @@
 import type { operations } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
 import { type Part, sendParts, splitPlants } from './batches.ts'
+import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
 import { changeParameters, checkId, pathParameters } from './request-parameters.ts'
@@ -24,6 +25,7 @@ import type {
   AccessToken,
   BatchResult,
   Change,
+  ChangeCounts,
   ChangeOptions,
   ChangePage,
   ChangeQuery,
@@ -32,6 +34,7 @@ import type {
   NewPlant,
   Page,
   Plant,
+  PlantChange,
   PlantCount,
   PlantPatch,
   PlantQuery,
@@ -58,6 +61,7 @@ export type {
   AccessToken,
   BatchResult,
   Change,
+  ChangeCounts,
   ChangeOptions,
   ChangePage,
   ChangeQuery,
@@ -66,6 +70,7 @@ export type {
   NewPlant,
   Page,
   Plant,
+  PlantChange,
   PlantCount,
   PlantPatch,
   PlantQuery,
@@ -164,6 +169,28 @@ class PlantStoreClient implements Operations {
       )
     }
     return sendParts(splitPlants(plants), send, options?.signal)
+  }
+
+  /**
+   * Makes up to 1,000 changes, at most 1 MiB of JSON, in one transaction: either all of them or none. Each id can occur
+   * once. Removing a plant that does not exist changes nothing, unless the change has `ifMatch`.
+   *
+   * @example
+   * const { changed, removed } = await plants.changePlants([
+   *   { op: 'update', id: 4n, tag: 'Tree', ifMatch: etag },
+   *   { op: 'remove', id: 5n },
+   * ])
+   *
+   * @throws PlantStoreError with the condition `plant-exists`, `plant-not-found`, `plant-changed` or `repeated-id`; its
+   *   message names the first change that failed by its index, as in `body/1`
+   * @throws UnknownOutcomeError if a change has `ifMatch`
+   * @throws TypeError for an id that is not a bigint, before anything is sent
+   */
+  async changePlants(
+    changes: readonly PlantChange[],
+    options?: CallOptions,
+  ): Promise<ChangeCounts> {
+    return sendChanges(this.#transport, changes, options)
   }
 
   /**

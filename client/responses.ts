@@ -89,6 +89,11 @@ export function isBatchResult(value: unknown): value is Schemas['BatchResult'] {
   return typeof created === 'number' && typeof replayed === 'number'
 }
 
+export function isChangeCounts(value: unknown): value is Schemas['ChangeCounts'] {
+  const { created, changed, removed, unchanged } = asRecord(value)
+  return [created, changed, removed, unchanged].every((count) => typeof count === 'number')
+}
+
 function isError(value: unknown): value is Schemas['Error'] {
   const { error, message } = asRecord(value)
   return typeof error === 'number' && typeof message === 'string'

@@ -92,7 +92,8 @@ async function attemptOnce<Result>(
   }
 }
 
-function unknownOutcome(earlier: Error, { message }: Error): UnknownOutcomeError {
+/** The error for a change that was refused after an attempt that may have taken effect. */
+export function unknownOutcome(earlier: Error, { message }: Error): UnknownOutcomeError {
   const text = `the change may have taken effect: ${earlier.message}, then ${message}`
   return new UnknownOutcomeError(text, { cause: earlier })
 }

@@ -26,6 +26,23 @@ export type NewPlant = components['schemas']['NewPlant']
 export type BatchResult = components['schemas']['BatchResult']
 
 /**
+ * A change for `changePlants`: `create`, `replace`, `update` or `remove`, like the methods for one plant. `ifMatch` works
+ * as in `ChangeOptions`.
+ *
+ * @example
+ * const rename: PlantChange = { op: 'update', id: 4n, name: 'Abies alba', ifMatch: etag }
+ */
+export type PlantChange = components['schemas']['PlantChange']
+
+/**
+ * How many changes of `changePlants` had which effect. `unchanged` counts those without one.
+ *
+ * @example
+ * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
+ */
+export type ChangeCounts = components['schemas']['ChangeCounts']
+
+/**
  * A plant as it is stored.
  *
  * @example

@@ -25,7 +25,14 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change many plants
+         * @description Makes 1 to 1,000 changes in one transaction: either all of them or none. They mean what POST, PUT, PATCH and
+         *     DELETE mean for one plant, but a `remove` without `ifMatch` of a plant that does not exist changes nothing, and
+         *     unknown properties are rejected. Each id can occur once. Errors name the first change that failed by its index in
+         *     the array, starting at 0. A list without `ifMatch` is always safe to retry. Requires the `write` scope.
+         */
+        patch: operations["changePlants"];
         trace?: never;
     };
     "/plants/batch": {
@@ -369,6 +376,108 @@ export interface components {
              * @example 2
              */
             replayed: number;
+        };
+        /**
+         * PlantChange
+         * @description A change to one plant. `op` says which.
+         */
+        PlantChange: components["schemas"]["PlantCreate"] | components["schemas"]["PlantReplace"] | components["schemas"]["PlantUpdate"] | components["schemas"]["PlantRemove"];
+        /**
+         * PlantCreate
+         * @description Creates a plant, like `POST /plants`.
+         */
+        PlantCreate: {
+            /** @enum {string} */
+            op: "create";
+            id: components["schemas"]["PlantId"];
+        } & (components["schemas"]["Plant"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "create";
+        });
+        /**
+         * PlantReplace
+         * @description Replaces the name and tag of an existing plant, like `PUT /plants/{id}`.
+         */
+        PlantReplace: {
+            /** @enum {string} */
+            op: "replace";
+            id: components["schemas"]["PlantId"];
+            ifMatch?: components["schemas"]["ExpectedVersions"];
+        } & (components["schemas"]["Plant"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "replace";
+        });
+        /**
+         * PlantUpdate
+         * @description Changes the name or tag of an existing plant, like `PATCH /plants/{id}`. Omitted ones stay unchanged.
+         */
+        PlantUpdate: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "update";
+            id: components["schemas"]["PlantId"];
+            /** @description The new name. */
+            name?: string;
+            /** @description The new tag, or null to remove the tag. */
+            tag?: string | null;
+            ifMatch?: components["schemas"]["ExpectedVersions"];
+        };
+        /**
+         * PlantRemove
+         * @description Deletes a plant, like `DELETE /plants/{id}`. Without `ifMatch`, it has no effect if the plant does not exist.
+         */
+        PlantRemove: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "remove";
+            id: components["schemas"]["PlantId"];
+            ifMatch?: components["schemas"]["ExpectedVersions"];
+        };
+        /**
+         * @description The acceptable `ETag` values of the plant, in the syntax of an `If-Match` header (RFC 9110 §13.1.1). `*` accepts
+         *     every version, as if `ifMatch` were omitted.
+         */
+        ExpectedVersions: components["schemas"]["EntityTags"];
+        /**
+         * ChangeCounts
+         * @description How many changes of a list had which effect.
+         */
+        ChangeCounts: {
+            /**
+             * Format: int32
+             * @description The number of plants that this request created.
+             * @example 500
+             */
+            created: number;
+            /**
+             * Format: int32
+             * @description The number of plants whose name or tag this request changed.
+             * @example 400
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @description The number of plants that this request removed.
+             * @example 98
+             */
+            removed: number;
+            /**
+             * Format: int32
+             * @description The number of changes without effect, because the plant already was as the change would leave it, or was
+             *     already removed.
+             * @example 2
+             */
+            unchanged: number;
         };
         /**
          * AccessToken
@@ -899,6 +1008,84 @@ export interface operations {
             505: components["responses"]["VersionNotSupported"];
         };
     };
+    changePlants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The changes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlantChange"][];
+            };
+        };
+        responses: {
+            /** @description All changes are made and on disk, or were unnecessary. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeCounts"];
+                };
+            };
+            /** @description The request is malformed or invalid. Nothing was changed. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenChange"];
+            /** @description The plant of the first change that failed does not exist. Nothing was changed. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            /** @description A different plant already has the id of the first change that failed. Nothing was changed. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The plant of the first change that failed does not match `ifMatch`. Nothing was changed. */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedPatch"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            501: components["responses"]["NotImplemented"];
+            503: components["responses"]["Unavailable"];
+            505: components["responses"]["VersionNotSupported"];
+        };
+    };
     createPlants: {
         parameters: {
             query?: never;
@@ -1318,6 +1505,7 @@ export interface operations {
 export interface DefaultedParameters {
     listPlants: "limit";
     createPlant: never;
+    changePlants: never;
     createPlants: never;
     getPlant: never;
     replacePlant: never;

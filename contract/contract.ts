@@ -29,6 +29,7 @@ export interface Schema {
   readonly maxItems?: number
   readonly allOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
+  readonly discriminator?: object
   readonly [keyword: string]: unknown
 }
 
@@ -183,7 +184,7 @@ export function resolveReference(document: object, reference: string): unknown {
 /**
  * A copy of the contract for Fastify's serializer, which formats JSON: other media types of responses are omitted. A
  * schema with alternatives becomes one with the members of all of them, because the serializer would validate each value
- * against every alternative.
+ * against every alternative. Those with a discriminator are not serialized, but validated.
  */
 export function forSerializer(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document)
@@ -193,8 +194,9 @@ export function forSerializer(document: ContractDocument): ContractDocument {
     for (const type of Object.keys(content)) if (type !== 'application/json') delete content[type]
   }
   const { schemas } = copy.components
-  for (const [name, { oneOf }] of Object.entries(schemas)) {
-    if (oneOf !== undefined) schemas[name] = mergeAlternatives(copy, oneOf)
+  for (const [name, { oneOf, discriminator }] of Object.entries(schemas)) {
+    if (oneOf === undefined || discriminator !== undefined) continue
+    schemas[name] = mergeAlternatives(copy, oneOf)
   }
   return copy
 }

@@ -27,11 +27,17 @@ import {
 } from './bytes.ts'
 import { exactNumber, SAFE_LENGTH } from './int64.ts'
 
-/** Fails to compile if a member is missing. */
-const NAMES: Record<keyof components['schemas']['NewPlant'], true> = {
+type Schemas = components['schemas']
+
+type MemberOf<Type> = Type extends unknown ? keyof Type : never
+
+/** The members of plants and of changes to them. Fails to compile if one is missing. */
+const NAMES: Record<MemberOf<Schemas['NewPlant'] | Schemas['PlantChange']>, true> = {
   id: true,
   name: true,
   tag: true,
+  op: true,
+  ifMatch: true,
 }
 
 /** The members that are built, with their names in UTF-8. */
@@ -52,9 +58,10 @@ const END_OF_INPUT = -1
 export class InvalidJson extends Error {}
 
 /**
- * Parses the JSON of a plant or of an array of plants, and builds only what a validator needs. In place of a plant,
- * anything but an object becomes null. In place of a plant's member, an array or object becomes an empty one. If a member
- * is repeated, the last value wins, as with `JSON.parse`. Numbers keep their exact value (see `exactNumber`).
+ * Parses the JSON of a plant, of a change, or of an array of them, and builds only what a validator needs. In place of a
+ * plant, anything but an object becomes null. In place of a plant's member, an array or object becomes an empty one. Of
+ * all unknown members, only the first is built, as null, because one is enough to reject a body. If a member is repeated,
+ * the last value wins, as with `JSON.parse`. Numbers keep their exact value (see `exactNumber`).
  *
  * The time is linear. `JSON.parse` itself needs up to 0.4 s per MB to build objects whose members have different names,
  * and a reviver, which alone could read long integers exactly, 1 s per MB of small numbers.
@@ -85,6 +92,7 @@ type Plant = { [name: string]: unknown }
 class PlantParser {
   readonly #bytes: Buffer
   #at = 0
+  #hasUnknownMember = false
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -173,7 +181,7 @@ class PlantParser {
       const start = this.#at
       if (this.#byteAt(start) !== QUOTE) this.#failExpecting('a member name in double quotes')
       const hasEscape = this.#string()
-      const name = plant === undefined ? undefined : this.#memberName(start, hasEscape)
+      const name = plant === undefined ? undefined : this.#memberName(start, hasEscape, plant)
       this.#skipSpace()
       if (this.#byteAt(this.#at) !== COLON) this.#failExpecting("':'")
       this.#at++
@@ -184,15 +192,24 @@ class PlantParser {
     } while (this.#next(CLOSING_BRACE, "',' or '}'"))
   }
 
-  /** The name of a plant's member, which starts at `start` and was just skipped; undefined if it is unknown. */
-  #memberName(start: number, hasEscape: boolean): string | undefined {
+  /**
+   * The name of a plant's member, which starts at `start` and was just skipped. If it is unknown, returns undefined and
+   * adds it to the plant, unless another one was unknown.
+   */
+  #memberName(start: number, hasEscape: boolean, plant: Plant): string | undefined {
     const bytes = this.#bytes
     const end = this.#at - 1
     for (const member of MEMBERS)
       if (isEqual(member.bytes, bytes, start + 1, end)) return member.name
-    if (!hasEscape) return undefined
+    if (!hasEscape && this.#hasUnknownMember) return undefined
     const name = this.#text(start)
-    return Object.hasOwn(NAMES, name) ? name : undefined
+    if (Object.hasOwn(NAMES, name)) return name
+    if (!this.#hasUnknownMember) {
+      this.#hasUnknownMember = true
+      // An assignment to `__proto__` would add nothing.
+      Object.defineProperty(plant, name, { value: null, enumerable: true })
+    }
+    return undefined
   }
 
   /** @param items receives the items */

@@ -20,6 +20,12 @@ export const limits = {
     }
   },
   createPlant: {},
+  changePlants: {
+    body: {
+      minItems: 1,
+      maxItems: 1000
+    }
+  },
   createPlants: {
     body: {
       minItems: 1,

@@ -17,6 +17,8 @@ const WITHOUT_NUL = '^[^\\x00]*$'
  * - `type: integer` requires an exact value. With `format: int64` it must be in the whole range of int64, and
  *   becomes a bigint;
  * - `type: string` rejects strings that cannot be stored.
+ *
+ * With a `discriminator`, an error is that of the alternative which it selects.
  */
 export function bodyCompiler(): ValidatorCompiler {
   const ajv = createBodyAjv()
@@ -30,7 +32,7 @@ export function bodyCompiler(): ValidatorCompiler {
  */
 export function parameterCompiler(): ValidatorCompiler {
   // Coerces lists and booleans. Any other parameter is already a string.
-  const ajv = createAjv({ useDefaults: true, coerceTypes: 'array', verbose: true })
+  const ajv = createAjv({ useDefaults: true, coerceTypes: 'array' })
   addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
   const bounded: Message = ({ schema }) =>
     `must be an integer from ${schema.minimum} to ${schema.maximum}`
@@ -53,7 +55,7 @@ export function compileComponent({ components }: ContractDocument, name: string)
 }
 
 function createBodyAjv(): Ajv2020 {
-  const ajv = createAjv({})
+  const ajv = createAjv({ discriminator: true })
   addInteger(ajv, 'int64', 'must be an int64', (value) => {
     if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
     // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
@@ -71,6 +73,7 @@ function createAjv(options: Options): Ajv2020 {
     ...options,
     strict: true,
     allowUnionTypes: true,
+    verbose: true,
     validateSchema: false,
   })
   ajv.addKeyword({
@@ -118,7 +121,10 @@ function addInteger(
   })
 }
 
-/** Inserts our keywords: `int32` and `int64` replace `type: integer`, and `storable` is added to `type: string`. */
+/**
+ * Inserts our keywords: `int32` and `int64` replace `type: integer`, and `storable` is added to `type: string`. Completes
+ * each `discriminator`.
+ */
 function withKeywords<Part>(schema: Part): Part {
   return replaceKeywords(schema) as Part
 }
@@ -128,10 +134,28 @@ function replaceKeywords(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node
   const entries = Object.entries(node).map(([name, member]) => [name, replaceKeywords(member)])
   const schema: Record<string, unknown> = Object.fromEntries(entries)
-  const { type, format, minimum, maximum, ...rest } = schema
+  const { type, format, minimum, maximum, discriminator, ...rest } = schema
   if (type === 'integer') return { ...rest, [format as string]: { minimum, maximum } }
+  if (discriminator !== undefined)
+    return { ...rest, ...discriminate(discriminator as Discriminator) }
   if ([type].flat().includes('string')) schema.storable = true
   // `storable` covers it, and its message names the invalid character.
   if (schema.pattern === WITHOUT_NUL) delete schema.pattern
   return schema
+}
+
+/** OpenAPI's object of that name. */
+interface Discriminator {
+  readonly propertyName: string
+  readonly mapping: { readonly [value: string]: string }
+}
+
+/** Ajv supports no mapping, and its own errors for the property do not name the possible values. */
+function discriminate({ propertyName, mapping }: Discriminator): object {
+  return {
+    type: 'object',
+    required: [propertyName],
+    properties: { [propertyName]: { enum: Object.keys(mapping) } },
+    discriminator: { propertyName },
+  }
 }

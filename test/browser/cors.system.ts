@@ -77,6 +77,7 @@ function testApps(program: string): void {
       isKnown: true,
       changed: 'Abies alba',
       replaced: 'Abies',
+      counts: { created: 0, changed: 1, removed: 0, unchanged: 0 },
       ids: [1n, 2n, 3n, 2n ** 53n + 1n],
     })
     t.equal(await service.stored(2n ** 53n + 1n), undefined)
@@ -198,6 +199,7 @@ async function useEverything({ url, token }: Access) {
   const updated = await store.updatePlant(id, { name: 'Abies alba' }, { ifMatch: etag })
   const replaced = await store.replacePlant(id, { name: 'Abies' }, { ifMatch: updated.etag })
   await store.deletePlant(id)
+  const counts = await store.changePlants([{ op: 'update', id: 1n, name: 'Acer rubrum L.' }])
   return {
     created,
     batch,
@@ -205,6 +207,7 @@ async function useEverything({ url, token }: Access) {
     isKnown: unchanged === undefined,
     changed: updated.plant.name,
     replaced: replaced.plant.name,
+    counts,
     ids,
   }
 }

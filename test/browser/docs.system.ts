@@ -138,6 +138,12 @@ function testDocs(program: string): void {
     t.strictSame(JSON.parse(batch.body), { created: 0, replayed: 2 })
     await docs.toggle('createPlants')
 
+    const changedMany = await tryForm(t, docs, 'changePlants')
+    t.match(changedMany.curl, "-X 'PATCH'")
+    t.strictSame(JSON.parse(changedMany.body), { created: 0, changed: 0, removed: 0, unchanged: 3 })
+    t.match(await service.stored(49n), { tag: 'Forb/herb' }, 'the last example was sent')
+    await docs.toggle('changePlants')
+
     const listed = await tryForm(t, docs, 'listPlants')
     t.match(listed.body, `"id": ${id},\n    ${plant}\n`)
     const onwards = await docs.execute('listPlants', { after: String(id - 1n) })
@@ -261,5 +267,6 @@ async function coveringButtons(docs: DocsPage): Promise<string[]> {
 
 /** The request that an operation's examples are for. */
 function callOf(operationId: string, body: string): Call {
-  return operationId === 'createPlant' ? { body } : { method: 'PATCH', path: '/plants/4', body }
+  if (operationId === 'createPlant') return { body }
+  return { method: 'PATCH', path: operationId === 'changePlants' ? '/plants' : '/plants/4', body }
 }

@@ -65,6 +65,7 @@ t.test('a Retry-After in seconds is reported, and one with a date is not', async
 const CALLS = {
   createPlant: (client) => client.createPlant({ id: 1n, name: 'Abies' }),
   createPlants: (client) => causeOf(client.createPlants([{ id: 1n, name: 'Abies' }])),
+  changePlants: (client) => client.changePlants([{ op: 'remove', id: 1n }]),
   listPlants: (client) => client.listPlants(),
   plants: (client) => client.plants().next(),
   listTags: (client) => client.listTags(),
@@ -171,6 +172,11 @@ const INVALID_CONTENT: Readonly<Record<OperationId, object>> = {
     'not an object': 1,
     'no number of created plants': { replayed: 1 },
     'a number in quotes': { created: 1, replayed: '1' },
+  },
+  changePlants: {
+    'not an object': 1,
+    'a count is missing': { created: 1, changed: 1, removed: 1 },
+    'a count in quotes': { created: 1, changed: 1, removed: 1, unchanged: '1' },
   },
   getPlant: INVALID_STORED_PLANTS,
   replacePlant: INVALID_STORED_PLANTS,

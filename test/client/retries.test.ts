@@ -70,6 +70,15 @@ const CASES: Readonly<Record<OperationId, Case>> = {
     () => 1,
     { name: 'created', tag: null },
   ],
+  changePlants: [
+    async (client, id) => {
+      const replaced = { op: 'replace', id, name: 'changed' } as const
+      const { changed, unchanged } = await client.changePlants([replaced])
+      return changed + unchanged
+    },
+    () => 1,
+    { name: 'changed', tag: null },
+  ],
   listPlants: [
     (client, id) => client.listPlants({ after: id - 1n, limit: 1 }),
     (id) => ({ plants: [{ id, ...before }] }),
@@ -214,6 +223,7 @@ t.test('a call with an aborted signal sends nothing', async (t) => {
   const signal = AbortSignal.abort(reason)
   for (const call of [
     () => client.createPlant({ id: 1n, name: 'x' }, { signal }),
+    () => client.changePlants([{ op: 'remove', id: 1n }], { signal }),
     () => client.listPlants({}, { signal }),
     () => client.plants({}, { signal }).next(),
     () => client.getPlant(1n, { signal }),

@@ -17,6 +17,12 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 export async function acceptsContractRequests(client: PlantStoreClient): Promise<void> {
   await client.createPlant({ id: 4n, name: 'x', tag: 'y' })
   await client.createPlants([{ id: 4n, name: 'x', tag: 'y' }] as const)
+  await client.changePlants([
+    { op: 'create', id: 4n, name: 'x', tag: 'y' },
+    { op: 'replace', id: 5n, name: 'x', ifMatch: '"x"' },
+    { op: 'update', id: 6n, tag: null },
+    { op: 'remove', id: 7n },
+  ] as const)
   await client.listPlants({ limit: 1, after: 4n, tag: 'y' })
   await client.listPlants({ q: 'x', id: [4n] })
   await client.listPlants({ untagged: true, count: true })
@@ -28,6 +34,14 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
   await client.createPlant({ id: 4, name: 'x' })
   // @ts-expect-error an id is a bigint
   await client.createPlants([{ id: 4, name: 'x' }])
+  // @ts-expect-error an id is a bigint
+  await client.changePlants([{ op: 'remove', id: 4 }])
+  // @ts-expect-error a removal has no name
+  await client.changePlants([{ op: 'remove', id: 4n, name: 'x' }])
+  // @ts-expect-error a create has no precondition
+  await client.changePlants([{ op: 'create', id: 4n, name: 'x', ifMatch: '*' }])
+  // @ts-expect-error the contract has no such kind of change
+  await client.changePlants([{ op: 'eat', id: 4n }])
   // @ts-expect-error a plant has a name
   await client.createPlant({ id: 4n })
   // @ts-expect-error a tag is a string; only a patch accepts null
@@ -62,6 +76,7 @@ export async function returnsContractResponses(
   // @ts-expect-error the result of a create has no id
   created.plant.id
   const batch = await client.createPlants([])
+  const { changed } = await client.changePlants([])
   const known = await client.getPlant(4n, { ifNoneMatch: etag })
   const optional = await client.getPlant(4n, options)
   for await (const { id } of client.plants()) true satisfies Same<typeof id, bigint>
@@ -70,6 +85,7 @@ export async function returnsContractResponses(
     true satisfies Same<typeof count, PlantCount | undefined>,
     true satisfies Same<typeof token.scopes, ('read' | 'write')[]>,
     true satisfies Same<typeof batch, { created: number; replayed: number }>,
+    true satisfies Same<typeof changed, number>,
     true satisfies Same<typeof plant.tag, string | undefined>,
     true satisfies Same<(typeof plants)[0]['id'], bigint>,
     true satisfies Same<Awaited<ReturnType<NonNullable<typeof next>>>['plants'], typeof plants>,

@@ -22,6 +22,7 @@ t.test('the scopes, media types and status of an operation come from the contrac
   for (const expected of [
     { id: 'listPlants', scopes: ['read'], ...nothing, success: 200 },
     { id: 'createPlant', scopes: ['write'], ...json, success: 200 },
+    { id: 'changePlants', scopes: ['write'], ...json, success: 200 },
     { id: 'getPlant', scopes: ['read'], ...nothing, success: 200 },
     { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
     { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
@@ -132,6 +133,14 @@ t.test('the contract for the serializer has one schema for all kinds of changes'
   t.strictSame(Object.keys(properties).sort(), ['at', 'cursor', 'id', 'plant', 'type'])
   t.ok(properties.plant, 'the plant of a change with one')
 })
+
+t.test(
+  'the contract for the serializer keeps alternatives that have a discriminator',
+  async (t) => {
+    const { PlantChange } = loadContract().components.schemas
+    t.strictSame(forSerializer(loadContract()).components.schemas.PlantChange, PlantChange)
+  },
+)
 
 t.test('the contract for the serializer has no responses but JSON', async (t) => {
   const types = ({ paths }: ContractDocument) =>

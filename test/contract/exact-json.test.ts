@@ -47,7 +47,7 @@ t.test('a number is parsed exactly, or is INEXACT', async (t) => {
   for (const [text, value] of numbers) {
     t.ok(Object.is((read(`{"id":${text}}`) as { id: unknown }).id, value), text)
     t.strictSame(read(`{"name":"a","id":${text},"tag":"b"}`), { name: 'a', id: value, tag: 'b' })
-    t.strictSame(read(`{"x":${text},"id":${text}}`), { id: value })
+    t.strictSame(read(`{"x":${text},"id":${text}}`), { x: null, id: value })
     t.strictSame(read(` [ ${text} , {"id": ${text} } ] `), [null, { id: value }])
   }
 })
@@ -61,8 +61,19 @@ t.test('the last of repeated members wins', async (t) => {
 })
 
 t.test('a member named __proto__ is unknown like any other', async (t) => {
-  const text = '{"__proto__":{"id":4},"id":5}'
-  t.strictSame(Object.entries(read(text) as object), [['id', 5]])
+  for (const name of ['__proto__', '\\u005f_proto__']) {
+    const plant = read(`{"${name}":{"id":4},"id":5}`) as object
+    t.strictSame(Object.entries(plant), [
+      ['__proto__', null],
+      ['id', 5],
+    ])
+    t.equal(Object.getPrototypeOf(plant), Object.prototype)
+  }
+})
+
+t.test('of all unknown members, only the first is built', async (t) => {
+  const more = '{"y":1,"\\u0079":1,"z":{"y":1},"id":2}'
+  t.strictSame(read(`[{"id":1},${more},${more}]`), [{ id: 1 }, { y: null, id: 2 }, { id: 2 }])
 })
 
 t.test('a name that V8 parses incorrectly does not affect the other members', async (t) => {
@@ -75,9 +86,9 @@ const MORE = '[{"id":1},"a",1e16,true,false,null,{}]'
 
 t.test('only plants and their members are built', async (t) => {
   const plant = `{"x":${MORE},"id":1,"name":${MORE},"tag":{"id":1},"":"","\\u0069":1}`
-  const built = { id: 1, name: [], tag: {} }
+  const built = { x: null, id: 1, name: [], tag: {} }
   t.strictSame(read(plant), built)
-  t.strictSame(read(`[${plant},[${plant}],true]`), [built, null, null])
+  t.strictSame(read(`[[${plant}],${plant},true]`), [null, built, null])
   for (const scalar of ['"a"', '1', 'true', 'null']) t.equal(read(scalar), null)
   t.strictSame(read('{"name":"a\\n","tag":null}'), { name: 'a\n', tag: null })
 })
@@ -87,8 +98,8 @@ t.test('each body of the contract is a plant or an array of plants', async (t) =
   const resolve = (schema: Schema): Schema =>
     schema.$ref === undefined ? schema : (resolveReference(document, schema.$ref) as Schema)
   const members = (schema: Schema): [string, Schema][] => {
-    const { properties = {}, allOf = [] } = resolve(schema)
-    return [...Object.entries(properties), ...allOf.flatMap(members)]
+    const { properties = {}, allOf = [], oneOf = [] } = resolve(schema)
+    return [...Object.entries(properties), ...[...allOf, ...oneOf].flatMap(members)]
   }
   const bodies = Object.values(document.paths)
     .flatMap((item) => Object.values(item))
@@ -155,7 +166,7 @@ t.test('invalid JSON is reported with its position, at any place', async (t) => 
 t.test('64 levels of nesting are accepted', async (t) => {
   const levels = 62
   const text = `[{"x":${'['.repeat(levels)}${']'.repeat(levels)}}]`
-  t.same(read(text), [{}])
+  t.same(read(text), [{ x: null }])
   t.throws(() => read(text.replace('[]', '[{}]')), {
     message: 'body is nested deeper than 64 levels',
   })
@@ -173,9 +184,14 @@ t.test('plants are parsed as JSON.parse does, with exact numbers', async () => {
   }))
   fc.assert(
     fc.property(fc.oneof(plant, items, jsonText()), ({ text, value }) => {
-      assert.deepEqual(read(text), keepPlants(value))
+      const built = read(text)
+      assert.deepEqual(keepPlants(built), keepPlants(value))
+      const [unknown, ...others] = unknownNames(built)
+      assert.deepEqual(others, [])
+      if (unknown === undefined) assert.deepEqual(unknownNames(value), [])
+      else assert.ok(unknownNames(value).includes(unknown))
       if (text.includes('\\')) return
-      assert.deepEqual(read(text), keepPlants(JSON.parse(text, exactly)))
+      assert.deepEqual(keepPlants(built), keepPlants(JSON.parse(text, exactly)))
     }),
     { numRuns: 3000 },
   )
@@ -185,7 +201,15 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The part of a value that is built. */
+const KNOWN = ['id', 'name', 'tag', 'op', 'ifMatch']
+
+/** The names of the unknown members of all plants in a value. */
+function unknownNames(value: unknown): string[] {
+  const names = [value].flat().flatMap((plant) => (isObject(plant) ? Object.keys(plant) : []))
+  return names.filter((name) => !KNOWN.includes(name))
+}
+
+/** The known members of the plants in a value. */
 function keepPlants(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => keepPlant(item))
   return keepPlant(value)
@@ -193,7 +217,7 @@ function keepPlants(value: unknown): unknown {
 
 function keepPlant(value: unknown): object | null {
   if (!isObject(value)) return null
-  const members = Object.entries(value).filter(([name]) => ['id', 'name', 'tag'].includes(name))
+  const members = Object.entries(value).filter(([name]) => KNOWN.includes(name))
   return Object.fromEntries(members.map(([name, member]) => [name, keepMember(member)]))
 }
 

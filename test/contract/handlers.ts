@@ -44,6 +44,16 @@ export const batches: OperationResult<'createPlants'>[] = [
   changed,
 ]
 
+export const changeLists: OperationResult<'changePlants'>[] = [
+  { body: { created: 1, changed: 0, removed: 0, unchanged: 0 } },
+  { failure: 'plant-exists', message: 'x' },
+  { failure: 'plant-not-found', message: 'x' },
+  { failure: 'repeated-id', message: 'x' },
+  changed,
+  // @ts-expect-error every count is required
+  { body: { created: 1 } },
+]
+
 export const listed: OperationResult<'listPlants'>[] = [
   { body: [] },
   { body: [stored, { ...stored, tag: 'y' }], next: { after: 1n } },
@@ -118,6 +128,7 @@ type MembersOf<Id extends OperationId> = keyof OperationRequest<Id>
 export const requests: true[] = [
   true satisfies Same<MembersOf<'createPlant'>, 'body'>,
   true satisfies Same<MembersOf<'createPlants'>, 'body'>,
+  true satisfies Same<MembersOf<'changePlants'>, 'body'>,
   true satisfies Same<MembersOf<'listPlants'>, 'query'>,
   true satisfies Same<MembersOf<'getPlant'>, 'params' | 'expected'>,
   true satisfies Same<MembersOf<'replacePlant'>, 'params' | 'body' | 'expected'>,

@@ -16,8 +16,6 @@ import { type Answer, checkAnswer } from './contract-check.ts'
 import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
 
-const CONTENT_TYPE: Readonly<Record<string, string>> = { PATCH: 'application/merge-patch+json' }
-
 interface StoredRow {
   readonly id: bigint
   readonly name: string
@@ -66,7 +64,7 @@ export class Caller {
       method,
       path,
       headers: {
-        ...(body !== undefined && { 'content-type': CONTENT_TYPE[method] ?? 'application/json' }),
+        ...(body !== undefined && { 'content-type': contentTypeOf(method, path) }),
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...headers,
       },
@@ -284,4 +282,10 @@ export function answersOf(bytes: Buffer): Answer[] {
     rest = rest.subarray(bodyEnd)
   }
   return answers
+}
+
+/** A PATCH of one plant is a merge patch, unlike a list of changes. */
+function contentTypeOf(method: string, path: string): string {
+  const isMergePatch = method === 'PATCH' && path !== '/plants'
+  return isMergePatch ? 'application/merge-patch+json' : 'application/json'
 }

@@ -1,3 +1,4 @@
+import { known } from '../../../contract/known.ts'
 import type {
   Client,
   Handlers,
@@ -8,9 +9,8 @@ import { hasSameContent } from '../../../contract/plant.ts'
 import type { ChangePage, NoChanges } from '../../../service/change-feed.ts'
 import type { LongReads } from '../../../service/long-reads.ts'
 import {
-  conflictMessage,
   contentVersion,
-  type NewPlant,
+  isRefusal,
   type NoMatch,
   type PlantFilter,
   type RequestStore,
@@ -18,6 +18,14 @@ import {
 } from '../../../service/plant-store.ts'
 import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
+import {
+  countEffects,
+  findRepetition,
+  toPatch,
+  toPlantChange,
+  toReplacement,
+} from './change-list.ts'
+import { ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 
@@ -36,32 +44,40 @@ export class PlantService implements Handlers {
   }: OperationRequest<'createPlant'>): Promise<OperationResult<'createPlant'>> {
     const plant = tag === undefined ? { name } : { name, tag }
     const result = await this.#store.create({ id, ...plant })
-    return result === 'conflict'
-      ? { failure: 'plant-exists', message: conflictMessage(id) }
-      : { body: plant }
+    return result === 'conflict' ? toConflict(id) : { body: plant }
   }
 
   async createPlants({
     body,
   }: OperationRequest<'createPlants'>): Promise<OperationResult<'createPlants'>> {
-    const plants = distinctPlants(body)
-    if ('indexes' in plants) {
-      const {
-        id,
-        indexes: [first, second],
-      } = plants
-      const message = `body/${second}: plant ${id} differs from body/${first}, which has the same id`
-      return { failure: 'repeated-id', message }
+    const repetition = findRepetition(body, hasSameContent)
+    if (repetition !== undefined) {
+      const { id, first, second } = repetition
+      const message = `plant ${id} differs from body/${first}, which has the same id`
+      return ofItem(second, { failure: 'repeated-id', message })
     }
-    const changes = plants.map((plant) => ({ ...plant, type: 'create' as const }))
+    const changes = body.map((plant) => toPlantChange({ ...plant, op: 'create' }))
     const results = await this.#store.apply(changes, 'all-or-none')
-    const conflict = plants[results.indexOf('conflict')]
-    if (conflict !== undefined) {
-      const message = `body/${body.indexOf(conflict)}: ${conflictMessage(conflict.id)}`
-      return { failure: 'plant-exists', message }
+    const conflict = results.indexOf('conflict')
+    if (conflict !== -1) return ofItem(conflict, toConflict(known(body[conflict]).id))
+    const { created, unchanged } = countEffects(results)
+    return { body: { created, replayed: unchanged } }
+  }
+
+  async changePlants({
+    body,
+  }: OperationRequest<'changePlants'>): Promise<OperationResult<'changePlants'>> {
+    const repetition = findRepetition(body)
+    if (repetition !== undefined) {
+      const { id, first, second } = repetition
+      const message = `body/${first} already changes plant ${id}`
+      return ofItem(second, { failure: 'repeated-id', message })
     }
-    const created = results.filter((result) => result === 'created').length
-    return { body: { created, replayed: body.length - created } }
+    const results = await this.#store.apply(body.map(toPlantChange), 'all-or-none')
+    for (const [index, result] of results.entries()) {
+      if (isRefusal(result)) return ofItem(index, toRefusal(known(body[index]).id, result))
+    }
+    return { body: countEffects(results) }
   }
 
   async listPlants(
@@ -133,7 +149,7 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    return toUpdated(id, await this.#store.update(id, { name, tag: tag ?? null }, expected))
+    return toUpdated(id, await this.#store.update(id, toReplacement({ name, tag }), expected))
   }
 
   async updatePlant({
@@ -142,9 +158,7 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    // Undocumented members, such as a number that is not exact, do not reach the store.
-    const patch = { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
-    return toUpdated(id, await this.#store.update(id, patch, expected))
+    return toUpdated(id, await this.#store.update(id, toPatch({ name, tag }), expected))
   }
 
   async deletePlant({
@@ -222,41 +236,7 @@ const NO_CHANGES = {
   },
 } as const
 
-function toMismatch(pathId: bigint, bodyId: bigint) {
-  const message = `body/id is ${bodyId}, but the path has the id ${pathId}`
-  return { failure: 'id-mismatch', message } as const
-}
-
 function toUpdated(id: bigint, result: StoredPlant | NoMatch) {
   if (typeof result === 'string') return toFailure(id, result)
   return { body: result, version: contentVersion(result) }
-}
-
-function toFailure(id: bigint, reason: NoMatch) {
-  return reason === 'not-found'
-    ? ({ failure: 'plant-not-found', message: `plant ${id} does not exist` } as const)
-    : ({ failure: 'plant-changed', message: `plant ${id} has changed; fetch it again` } as const)
-}
-
-/** A batch of which two plants have the same id but different content. */
-interface RepeatedId {
-  readonly id: bigint
-  /** The indexes of the two plants, in ascending order. */
-  readonly indexes: readonly [first: number, second: number]
-}
-
-/**
- * Removes plants that repeat an earlier one of the batch.
- *
- * @returns plants with distinct ids, in the same order; or the first plant that differs from an earlier one with its id
- */
-function distinctPlants(plants: readonly NewPlant[]): readonly NewPlant[] | RepeatedId {
-  const distinct = new Map<bigint, NewPlant>()
-  for (const [index, plant] of plants.entries()) {
-    const earlier = distinct.get(plant.id)
-    if (earlier === undefined) distinct.set(plant.id, plant)
-    else if (!hasSameContent(earlier, plant))
-      return { id: plant.id, indexes: [plants.indexOf(earlier), index] }
-  }
-  return distinct.size === plants.length ? plants : [...distinct.values()]
 }

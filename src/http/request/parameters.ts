@@ -72,34 +72,41 @@ function parameterError(part: string, error: FastifySchemaValidationError): ApiE
   return new ApiError('invalid-parameter', message)
 }
 
-function expectation({
-  keyword,
-  message,
-  params,
-  parentSchema,
-}: FastifySchemaValidationError): string | undefined {
+function expectation(error: FastifySchemaValidationError): string | undefined {
+  const { keyword, message, params, parentSchema } = error
   if (Array.isArray(parentSchema?.enum)) return `must be ${parentSchema.enum.join(' or ')}`
-  // The contract's title for a pattern is easier to understand than the pattern.
-  if (keyword === 'pattern') return `must be ${parentSchema?.title}`
+  if (keyword === 'pattern') return patternExpectation(error)
   if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword === 'maxItems') return `must not be repeated more than ${params.limit} times`
   return message
 }
 
+/** The contract's title for a pattern is easier to understand than the pattern. */
+function patternExpectation({ parentSchema }: FastifySchemaValidationError): string {
+  return `must be ${parentSchema?.title}`
+}
+
+/** The longest name of an unknown property that a message quotes. */
+const QUOTED_NAME_MAX = 50
+
 /** Replaces some of Ajv's messages, by keyword. */
-const BODY_MESSAGES: Readonly<
-  Record<string, (parameters: FastifySchemaValidationError['params']) => string>
-> = {
+const BODY_MESSAGES: Readonly<Record<string, (error: FastifySchemaValidationError) => string>> = {
   // Ajv joins several types with a bare comma.
-  type: ({ type }) => `must be ${[type].flat().join(' or ')}`,
-  minItems: ({ limit }) => `must have ${limit} or more items`,
-  maxItems: ({ limit }) => `must have ${limit} or fewer items`,
+  type: ({ params }) => `must be ${[params.type].flat().join(' or ')}`,
+  enum: ({ params }) => `must be ${[params.allowedValues].flat().join(' or ')}`,
+  minItems: ({ params }) => `must have ${params.limit} or more items`,
+  maxItems: ({ params }) => `must have ${params.limit} or fewer items`,
+  pattern: patternExpectation,
+  unevaluatedProperties: ({ params }) => {
+    const name = String(params.unevaluatedProperty).slice(0, QUOTED_NAME_MAX).toWellFormed()
+    return `must not have the property '${name}'`
+  },
 }
 
 function bodyError(error: FastifySchemaValidationError): ApiError {
-  const { keyword, instancePath, params, message } = error
-  const expected = BODY_MESSAGES[keyword]?.(params) ?? message
+  const { keyword, instancePath, message } = error
+  const expected = BODY_MESSAGES[keyword]?.(error) ?? message
   return new ApiError('invalid-body', `body${instancePath} ${expected}`)
 }
 
@@ -151,6 +158,7 @@ function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
 /** Why an unsupported precondition is unnecessary, or which one to use instead. */
 function preconditionAdvice(method: string, defined: readonly string[]): string {
   if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
+  if (method === 'PATCH') return 'use ifMatch in the changes'
   return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
 }
 

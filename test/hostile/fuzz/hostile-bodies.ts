@@ -21,6 +21,9 @@ const SHORT = [
   '{"id":7,"name":"x","tag":null}',
   '{"__proto__":{"id":7},"name":"x","constructor":{"prototype":{}}}',
   '{"id":7,"name":"\xff\xc0\x80"}',
+  '[{"op":"remove","id":7,"__proto__":{"name":"x"}}]',
+  '[{"op":"__proto__","id":7},{"op":"constructor","id":7}]',
+  '[{"op":"remove","id":7},{"op":"create","id":7.0,"name":"x"}]',
 ]
 
 const SHAPES: readonly Make[] = [
@@ -41,6 +44,8 @@ const SHAPES: readonly Make[] = [
   (length) => `{"id":7,"name":"${'\\'.repeat(length)}"}`,
   (length) => `{"id":7,"name":"${'x'.repeat(length)}"}`,
   (length) => ' '.repeat(length),
+  (length) => `[{"op":"remove","id":7,"ifMatch":"${', '.repeat(length / 2)}"}]`,
+  (length) => `[{"op":"remove","id":7,"ifMatch":"${'\\"\\",'.repeat(length / 5)}*"}]`,
   (length, random) => random.bytes(Math.min(length, 1000)).toString('latin1'),
 ]
 

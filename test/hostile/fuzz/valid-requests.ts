@@ -8,6 +8,8 @@ import type { Header, Request } from './request.ts'
 interface Schema {
   type?: string | string[]
   allOf?: Schema[]
+  oneOf?: Schema[]
+  enum?: string[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
@@ -134,8 +136,10 @@ function parameterText(schema: Schema, random: Random): string {
 }
 
 function jsonText(schema: Schema, random: Random): string {
-  const { allOf, items, type } = schema
-  if (allOf !== undefined) return jsonText(merged(allOf), random)
+  const { allOf, oneOf, items, type, ...own } = schema
+  if (oneOf !== undefined) return jsonText(random.pick(oneOf), random)
+  if (allOf !== undefined) return jsonText(merged([own, ...allOf]), random)
+  if (own.enum !== undefined) return JSON.stringify(random.pick(own.enum))
   const known = random.pick([type].flat())
   if (known === 'integer') return idOf(random)
   if (known === 'string') return JSON.stringify(random.pick([...NAMES, 'Tree']))
@@ -147,8 +151,13 @@ function jsonText(schema: Schema, random: Random): string {
   const names = Object.keys(properties).filter((name) => required.includes(name) || random.oneIn(2))
   const members = random
     .shuffled(names)
-    .map((name) => `${JSON.stringify(name)}:${jsonText(properties[name] as Schema, random)}`)
+    .map((name) => `${JSON.stringify(name)}:${memberText(name, properties, random)}`)
   return `{${members}}`
+}
+
+function memberText(name: string, properties: Record<string, Schema>, random: Random): string {
+  if (name === 'ifMatch') return JSON.stringify(random.pick(ENTITY_TAGS))
+  return jsonText(properties[name] as Schema, random)
 }
 
 function merged(parts: readonly Schema[]): Schema {

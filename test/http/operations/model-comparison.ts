@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { OperationId } from '../../../contract/operation-types.ts'
-import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
+import type { Plant, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
 import { latestCursor, readAllChanges, replay } from '../../helpers/changes.ts'
 import { each } from '../../helpers/lists.ts'
@@ -71,6 +71,68 @@ const createBatch: fc.Arbitrary<Step> = fc
       if (results.includes('conflict')) return { status: 409 }
       const created = count(results, 'created')
       return { status: 200, json: { created, replayed: plants.length - created } }
+    },
+  ])
+
+/** A change of a list. `apply` returns its effect on the model, or the status with which it is refused. */
+interface ListedChange {
+  readonly json: object
+  readonly apply: (model: PlantModel) => keyof typeof COUNTS | number
+}
+
+const COUNTS = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+
+const ifMatchOf = (before: Plant[] | undefined) => before && { ifMatch: before.map(tagOf).join() }
+
+const listedCreate: fc.Arbitrary<ListedChange> = fc.record({ id, content }).map((each) => {
+  const plant = { id: each.id, ...each.content }
+  const effects = { created: 'created', replayed: 'unchanged', conflict: 409 } as const
+  return { json: { op: 'create', ...plant }, apply: (model) => effects[model.create(plant)] }
+})
+
+const listedUpdate = (op: string, patch: PlantPatch, json: object): fc.Arbitrary<ListedChange> =>
+  fc.record({ id, before: expected }).map(({ id, before }) => ({
+    json: { op, id, ...json, ...ifMatchOf(before) },
+    apply: (model) => {
+      const stored = model.get(id)
+      const result = model.update(id, patch, before?.map(contentVersion))
+      if (typeof result === 'string') return REJECTED[result]
+      return tagOf(result) === tagOf(stored as Plant) ? 'unchanged' : 'changed'
+    },
+  }))
+
+const listedRemove: fc.Arbitrary<ListedChange> = fc
+  .record({ id, before: expected })
+  .map(({ id, before }) => ({
+    json: { op: 'remove', id, ...ifMatchOf(before) },
+    apply: (model) => {
+      const result = model.remove(id, before?.map(contentVersion))
+      if (result === 'not-found' && before === undefined) return 'unchanged'
+      return result === 'removed' ? result : REJECTED[result]
+    },
+  }))
+
+const listedChange = fc.oneof(
+  listedCreate,
+  content.chain((plant) => listedUpdate('replace', { tag: null, ...plant }, plant)),
+  patch.chain((patch) => listedUpdate('update', patch, patch)),
+  listedRemove,
+)
+
+const changeList: fc.Arbitrary<Step> = fc
+  .array(listedChange, { minLength: 1, maxLength: IDS.length + 1 })
+  .map((changes) => [
+    { method: 'PATCH', path: '/plants', body: changes.map(({ json }) => json) },
+    (model) => {
+      const ids = new Set(changes.map(({ json }) => (json as StoredPlant).id))
+      if (ids.size < changes.length) return { status: 400 }
+      const copy = model.copy()
+      const results = changes.map(({ apply }) => apply(copy))
+      const status = results.find((result) => typeof result === 'number')
+      if (status !== undefined) return { status }
+      const json = { ...COUNTS }
+      for (const { apply } of changes) json[apply(model) as keyof typeof COUNTS]++
+      return { status: 200, json }
     },
   ])
 
@@ -144,6 +206,7 @@ type Compared = Exclude<OperationId, 'listChanges' | 'listTags' | 'getToken'>
 const STEPS: Readonly<Record<Compared, fc.Arbitrary<Step>>> = {
   createPlant: create,
   createPlants: createBatch,
+  changePlants: changeList,
   listPlants: fc.oneof(list, listById),
   getPlant: get,
   replacePlant: replace,

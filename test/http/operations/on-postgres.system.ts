@@ -7,6 +7,7 @@ import { startOn, startService } from '../../helpers/service.ts'
 
 /** The files that test the operations. */
 const OPERATIONS: Readonly<Record<OperationId, string>> = {
+  changePlants: 'operations/change-plants',
   createPlant: 'operations/create-plant',
   createPlants: 'operations/create-plants',
   deletePlant: 'operations/delete-plant',

@@ -94,6 +94,7 @@ for (const call of CHANGES) {
 const UNNAMED: [call: Call, header: string, advice: string][] = [
   [{ body: plant }, 'If-None-Match', 'it never changes an existing plant'],
   [{ body: plant }, 'If-Match', 'it never changes an existing plant'],
+  [{ method: 'PATCH', body: [{ op: 'remove', id: ID }] }, 'If-Match', 'use ifMatch in the changes'],
   [{ method: 'GET', path: '/plants' }, 'If-None-Match', 'its response has no ETag'],
   [{ method: 'GET', path: '/plants' }, 'If-Match', 'its response has no ETag'],
 ]

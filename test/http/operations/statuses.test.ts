@@ -100,6 +100,7 @@ const ofVersion = (call: Call) => ({
 
 const create = { method: 'POST', path: '/plants', body: { id: 1n, name } }
 const createMany = { method: 'POST', path: '/plants/batch', body: [{ id: 1n, name }] }
+const changeMany = { method: 'PATCH', path: '/plants', body: [{ op: 'update', id: 4n, name }] }
 const list = { method: 'GET', path: '/plants' }
 const get = { method: 'GET', path: '/plants/4' }
 const replace = { method: 'PUT', path: '/plants/4', body: { name } }
@@ -114,6 +115,7 @@ const follow = { method: 'GET', path: '/changes' }
 const CALLS: Readonly<Record<OperationId, Call>> = {
   createPlant: create,
   createPlants: createMany,
+  changePlants: changeMany,
   listPlants: list,
   getPlant: get,
   replacePlant: replace,
@@ -141,6 +143,15 @@ const PRODUCE: {
     200: () => service.call(createMany),
     400: () => service.call({ ...createMany, body: [] }),
     409: () => service.call({ ...createMany, body: [{ id: 4n, name: 'Acer' }] }),
+  },
+  changePlants: {
+    ...ofAny(changeMany, () => reader),
+    ...ofBody(changeMany),
+    200: () => service.call(changeMany),
+    400: () => service.call({ ...changeMany, body: [] }),
+    404: () => service.call({ ...changeMany, body: [{ op: 'update', id: 404n, name }] }),
+    409: () => service.call({ ...changeMany, body: [{ op: 'create', id: 4n, name: 'Acer' }] }),
+    412: () => service.call({ ...changeMany, body: [{ op: 'remove', id: 4n, ifMatch: '""' }] }),
   },
   listPlants: {
     ...ofAny(list, () => writer),
@@ -242,6 +253,9 @@ t.test('a token with only the scope write receives no stored data', async (t) =>
     { method: 'GET', path },
     { method: 'POST', body: { id: 7n, name } },
     { method: 'POST', path: '/plants/batch', body: [{ id: 7n, name }] },
+    { method: 'PATCH', path: '/plants', body: [{ op: 'create', id: 7n, name }] },
+    { method: 'PATCH', path: '/plants', body: [{ op: 'remove', id: 7n, ifMatch: '""' }] },
+    { method: 'PATCH', path: '/plants', body: [{ op: 'update', id: 7n }] },
     { method: 'GET', path: '/changes', headers: { accept: 'text/event-stream' } },
     { method: 'PATCH', path, body: {} },
     { method: 'PATCH', path, body: { name } },

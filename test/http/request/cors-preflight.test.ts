@@ -40,7 +40,7 @@ for (const path of [...PATHS, '/plants/%ff', '/health/live', '/documentation', '
     const { 'access-control-expose-headers': _, ...headers } = corsHeaders(answer)
     t.same(headers, {
       'access-control-allow-origin': APP,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+      'access-control-allow-methods': 'GET, HEAD, POST, PATCH, PUT, DELETE',
       'access-control-allow-headers':
         'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, traceparent',
       'access-control-max-age': '7200',

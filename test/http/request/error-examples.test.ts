@@ -16,9 +16,13 @@ import { type Call, type Service, sendRaw, startService } from '../../helpers/se
 /** One request per hour. */
 const LIMIT = { requests: 1, window: 3_600_000 }
 
+/** The operations whose messages name one of several plants. */
+const LISTS = ['createPlants', 'changePlants']
+
 const name = 'Abies alba Mill.'
 const create: Call = { body: { id: 4n, name } }
 const batch: Call = { path: '/plants/batch' }
+const change = (...body: object[]) => service.call({ method: 'PATCH', path: '/plants', body })
 
 let service: Service
 /** The error with which the failing service's store rejects. */
@@ -47,13 +51,15 @@ interface ErrorExample {
   readonly message: string
 }
 
-/** For each error code, a request that causes exactly the error in its example. Batches have examples of their own. */
+/** For each error code, a request that causes exactly the error in its example. Lists have examples of their own. */
 const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>> = {
   'invalid-json': () => service.call({ body: '{"id":4,}' }),
   'invalid-body': () => service.call({ body: { id: 'four', name } }),
   'invalid-body of createPlants': () =>
     service.call({ ...batch, body: [...Array(17).fill({ id: 1n, name }), { id: 'four', name }] }),
   'repeated-id': () => service.call({ ...batch, body: [create.body, { id: 4n, name: 'Acer' }] }),
+  'invalid-body of changePlants': () => change({ op: 'update', id: 4n, name: 4 }),
+  'repeated-id of changePlants': () => change({ op: 'remove', id: 4n }, { op: 'remove', id: 4n }),
   'malformed-request': () => startCreate(service, 'Host: x\r\nHost: y\r\nConnection: close'),
   'invalid-parameter': () => service.call({ method: 'GET', path: '/plants/four' }),
   'cursor-malformed': () => service.call({ method: 'GET', path: '/changes?after=x' }),
@@ -73,12 +79,14 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
   },
   'unknown-path': () => service.call({ path: '/plant' }),
   'plant-not-found': () => service.call({ method: 'GET', path: '/plants/5' }),
+  'plant-not-found of changePlants': () => change({ op: 'update', id: 5n, name }),
   'method-not-allowed': () => service.call({ method: 'DELETE' }),
   'request-timeout': async (t) => {
     const slow = await startService(t, { config: { requestTimeout: 50 } })
     return startCreate(slow, 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 9')
   },
   'plant-exists': () => service.call({ body: { id: 4n, name: 'Acer' } }),
+  'plant-exists of changePlants': () => change({ op: 'create', id: 4n, name: 'Acer' }),
   'plant-exists of createPlants': () =>
     service.call({
       ...batch,
@@ -89,6 +97,7 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
     }),
   'plant-changed': () =>
     service.call({ method: 'GET', path: '/plants/4', headers: { 'if-match': '"other"' } }),
+  'plant-changed of changePlants': () => change({ op: 'remove', id: 4n, ifMatch: '"other"' }),
   'body-too-large': () => service.call({ body: { id: 5n, name: 'x'.repeat(2 ** 20) } }),
   'unsupported-media-type': () =>
     service.call({ ...create, headers: { 'content-type': 'text/plain' } }),
@@ -149,7 +158,9 @@ function errorExamples(): Map<string, ErrorExample> {
   const found = new Map<string, ErrorExample>()
   const groups = [
     { operationId: '', responses: responsesOutsideOperations() },
-    ...operations().map(({ operationId = '', responses }) => ({ operationId, responses })),
+    ...operations()
+      .map(({ operationId = '', responses }) => ({ operationId, responses }))
+      .toSorted((one, other) => LISTS.indexOf(one.operationId) - LISTS.indexOf(other.operationId)),
   ]
   for (const { operationId, responses } of groups) {
     const contents = Object.values(responses).flatMap(({ content = {} }) => Object.values(content))

@@ -69,9 +69,9 @@ const METHODS = [
 ]
 
 const OPTIONS: [path: string, open: boolean, allow: string][] = [
-  ['/plants', false, 'GET, HEAD, POST, OPTIONS'],
-  ['/plants?limit=1', false, 'GET, HEAD, POST, OPTIONS'],
-  ['/plants?nonsense', false, 'GET, HEAD, POST, OPTIONS'],
+  ['/plants', false, 'GET, HEAD, POST, PATCH, OPTIONS'],
+  ['/plants?limit=1', false, 'GET, HEAD, POST, PATCH, OPTIONS'],
+  ['/plants?nonsense', false, 'GET, HEAD, POST, PATCH, OPTIONS'],
   ['/plants/batch', false, 'POST, OPTIONS'],
   ['/plants/batch?after=1', false, 'POST, OPTIONS'],
   ['/plants/4', false, 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS'],
@@ -109,7 +109,8 @@ t.test('OPTIONS lists Accept-Patch for paths with PATCH (RFC 5789 §3.1)', async
   const types = 'application/merge-patch+json, application/json'
   for (const [path, expected] of [
     ['/plants/4', types],
-    ['/plants', undefined],
+    ['/plants', 'application/json'],
+    ['/plants/batch', undefined],
     ['/health/live', undefined],
   ] as const) {
     const { headers } = await service.call({ method: 'OPTIONS', path })

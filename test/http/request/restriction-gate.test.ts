@@ -18,6 +18,7 @@ const CALLS: Readonly<Record<OperationId, Call>> = {
   getToken: { method: 'GET', path: '/token' },
   createPlant: create,
   createPlants: { path: '/plants/batch', body: [{ id: 5n, name }] },
+  changePlants: { method: 'PATCH', path: '/plants', body: [{ op: 'remove', id: 4n }] },
   replacePlant: { method: 'PUT', path, body: { name: 'Acer' } },
   updatePlant: { method: 'PATCH', path, body: { name: 'Acer' } },
   deletePlant: { method: 'DELETE', path },

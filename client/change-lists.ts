@@ -1,0 +1,38 @@
+import { hasCondition } from './errors.ts'
+import { checkId } from './request-parameters.ts'
+import { isChangeCounts, readContent, toError } from './responses.ts'
+import { unknownOutcome } from './retry.ts'
+import type { CallOptions, Transport } from './transport.ts'
+import type { ChangeCounts, PlantChange } from './types.ts'
+
+/**
+ * Sends a list of changes, unless it is empty.
+ *
+ * @throws TypeError for an id that is not a bigint, before anything is sent
+ * @throws UnknownOutcomeError if a list with preconditions is refused, possibly because of an earlier attempt
+ */
+export async function sendChanges(
+  transport: Transport,
+  changes: readonly PlantChange[],
+  options?: CallOptions,
+): Promise<ChangeCounts> {
+  for (const { id } of changes) checkId(id)
+  if (changes.length === 0) return { created: 0, changed: 0, removed: 0, unchanged: 0 }
+  const isConditional = changes.some(hasPrecondition)
+  return transport.call(
+    (http, init) => http.PATCH('/plants', { ...init, body: [...changes] }),
+    (result, earlier) => {
+      if (result.response.ok) return readContent(result, isChangeCounts)
+      const error = toError(result)
+      // A plant can be gone because an earlier attempt has removed it. Any refusal hides those of the later changes.
+      const isRefused =
+        hasCondition(error, 'plant-not-found') || hasCondition(error, 'plant-exists')
+      throw isRefused && isConditional && earlier ? unknownOutcome(earlier, error) : error
+    },
+    options,
+  )
+}
+
+function hasPrecondition(change: PlantChange): boolean {
+  return change.op !== 'create' && change.ifMatch !== undefined
+}
