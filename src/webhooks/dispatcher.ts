@@ -200,7 +200,7 @@ export class Dispatcher {
         else deliveries.push(this.#begin(change, pending))
       }
       Promise.all(deliveries).then(release)
-      const isStart = this.#progress.cursor === undefined && changes.length === 0
+      const isStart = cursor === undefined && changes.length === 0
       if (isStart) this.#progress = { ...this.#progress, cursor: next }
       cursor = next
       if (changes.length === PAGE_SIZE) continue
