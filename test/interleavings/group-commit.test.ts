@@ -12,8 +12,8 @@ import { inTurn, type Schedule, underSchedules } from './schedules.ts'
 
 /** The limits, as documented. */
 const TRANSACTION_MAX = { changes: 512, text: 2 ** 23 }
-const THREADS = 8
-const WAITING_MAX = { changes: 2500, text: 2 ** 23 }
+const THREADS = 4
+const WAITING_MAX = { changes: 2500, text: 2 ** 24 }
 const BATCHES_MAX = 0.8 * WAITING_MAX.changes
 
 interface Change {

@@ -1,9 +1,13 @@
 /** Runs the asynchronous steps of a scenario in many orders. fast-check's scheduler chooses each order by a seed. */
 import { equal } from 'node:assert/strict'
+import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 
 const SCHEDULES = 100
+
+/** A run with more steps repeats some of them without an end. */
+const STEPS_MAX = 5000
 
 /**
  * Checks a scenario under a hundred schedules. The error of a failure has the shortest failing scenario, the steps in
@@ -25,6 +29,7 @@ export function underSchedules<Scenario>(
 export class Schedule {
   readonly #scheduler: fc.Scheduler
   #violation: Error | undefined
+  #steps = 0
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler
@@ -32,6 +37,9 @@ export class Schedule {
 
   /** Resolves when the schedule comes to this step. */
   step(label: string): Promise<void> {
+    this.#steps++
+    this.expect(this.#steps <= STEPS_MAX, true, 'the steps end')
+    if (this.#steps > STEPS_MAX) return new Promise(() => {})
     return this.#scheduler.schedule(Promise.resolve(), label)
   }
 
@@ -64,4 +72,9 @@ export class Schedule {
 export function inTurn<Item>(items: readonly Item[], last: Item): () => Item {
   const rest = items.values()
   return () => rest.next().value ?? last
+}
+
+/** Resolves when a signal aborts. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
