@@ -43,6 +43,11 @@ export class Schedule {
     return this.#scheduler.schedule(Promise.resolve(), label)
   }
 
+  /** Resolves after some steps, between which others have time. */
+  async steps(count: number): Promise<void> {
+    for (let each = 0; each < count; each++) await this.step('pause')
+  }
+
   /** Resolves when the schedule lets the event loop begin another turn. */
   turn(): Promise<void> {
     const afterTurn = async (run: () => Promise<void>) => {
