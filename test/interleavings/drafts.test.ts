@@ -1,0 +1,54 @@
+import { equal } from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Action, type Delay, Page } from './page-model.ts'
+import { underSchedules } from './schedules.ts'
+
+const action = fc.record({
+  id: fc.bigInt({ min: 1n, max: 4n }),
+  kind: fc.constantFrom<Action['kind'][]>(
+    ...(['edit', 'type', 'type', 'send', 'send', 'sendAll', 'delete', 'close', 'reload'] as const),
+    ...(['keepMine', 'keepEditing', 'discard', 'add'] as const),
+  ),
+})
+
+const scenarios = fc.record({
+  actions: fc.array(action, { minLength: 2, maxLength: 15 }),
+  /** Changes by others. */
+  changes: fc.array(fc.record({ id: fc.bigInt({ min: 1n, max: 4n }), isRemoval: fc.boolean() }), {
+    maxLength: 5,
+  }),
+  delays: fc.array(fc.constantFrom<Delay[]>('none', 'none', 'request lost', 'response lost'), {
+    maxLength: 10,
+  }),
+})
+
+t.test(
+  'no edit is lost, no change that the person has not seen is saved over, and the last action decides',
+  () =>
+    underSchedules(scenarios, async (schedule, { actions, changes, delays }) => {
+      const page = new Page(schedule, delays)
+      const act = async () => {
+        for (const { kind, id } of actions) {
+          await schedule.step(`${kind} ${id}`)
+          page.act(kind, id)
+        }
+      }
+      const change = async () => {
+        for (const { id, isRemoval } of changes) {
+          await schedule.step('somebody else')
+          page.service.changeByOthers(id, isRemoval)
+        }
+      }
+      act()
+      change()
+      await schedule.finish()
+      // The person goes on until nothing is left to do.
+      for (let round = 0; page.drafts.unsaved.length > 0 && round < 10; round++) {
+        page.resolveAll()
+        await schedule.finish()
+      }
+      equal(page.drafts.unsaved.length, 0, 'everything can be saved')
+      page.checkEnd()
+    }),
+)
