@@ -18,7 +18,7 @@ export interface Action {
 }
 
 /** The id of the plant to add, which the person does not edit later. */
-const ADDED = 4n
+const ADDED = 3n
 
 /** Plants whose names are never used again. */
 class Service {
@@ -99,7 +99,7 @@ export class Page {
     if (kind === 'discard' && open !== undefined && open.state !== 'sending')
       this.#discard(open.key)
     if (kind === 'keepMine' && conflict && this.#isWanted(conflict)) this.#keepMine(conflict)
-    if (kind === 'keepEditing' && conflict !== undefined) this.#keepEditing(conflict)
+    if (kind === 'keepEditing' && conflict?.isDeletion === false) this.#keepEditing(conflict)
     if (kind === 'reload') this.#reload()
     this.#look()
   }
