@@ -1,7 +1,8 @@
 import { equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { type Action, type Delay, Page } from './page-model.ts'
+import { type Action, Page } from './page-model.ts'
+import type { Delay } from './page-service.ts'
 import { underSchedules } from './schedules.ts'
 
 /** Often the same, so that the person and others meet. The last one is that of the plant to add. */
@@ -11,7 +12,7 @@ const action = fc.record({
   id,
   kind: fc.constantFrom<Action['kind'][]>(
     ...(['edit', 'type', 'type', 'send', 'send', 'sendAll', 'delete', 'close', 'reload'] as const),
-    ...(['keepMine', 'keepEditing', 'discard', 'add'] as const),
+    ...(['keepMine', 'keepEditing', 'discard', 'add', 'continue'] as const),
   ),
 })
 
