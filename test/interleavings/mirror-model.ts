@@ -1,25 +1,22 @@
-/** A source in memory and a database that mirrors it, whose calls take effect and respond when the schedule says so. */
+/** A source in memory, and a database that mirrors it. */
 import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { INT64_MAX } from '../../contract/int64.ts'
 import type { Change } from '../../service/change-feed.ts'
-import { type Plant, type StoredPlant, StoreUnavailable } from '../../service/plant-store.ts'
+import type { Plant, StoredPlant } from '../../service/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../service/restriction.ts'
-import { MirrorError, SourceUnavailable } from '../../src/mirror/failures.ts'
-import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
-import type { FeedPage, PlantPage, Source } from '../../src/mirror/source.ts'
 import { replay } from '../stores/changes.ts'
-import { byId, pageWith } from '../stores/plants.ts'
-import { aborted, inTurn, type Schedule } from './schedules.ts'
+import { byId } from '../stores/plants.ts'
+import { inTurn, type Schedule } from './schedules.ts'
 
-const URL = 'https://source.example'
+export const URL = 'https://source.example'
 const AT = new Date(0).toISOString()
 
 /** As long as the longest delay after failures. */
@@ -60,13 +57,24 @@ export class Model {
   readonly nextOutcome: () => Outcome
   readonly feed: Change[] = []
   hasKilled = false
+  isPromoted = false
   #restriction: MirrorRestriction | undefined
   readonly #mirrored = new Map<bigint, Plant>()
+  readonly #earlierCopy: MirrorRestriction | undefined
   #added = Promise.withResolvers<void>()
 
-  constructor(schedule: Schedule, outcomes: readonly Outcome[]) {
+  /** @param leftovers the ids of plants from an earlier copy of another source */
+  constructor(schedule: Schedule, outcomes: readonly Outcome[], leftovers: readonly bigint[]) {
     this.schedule = schedule
     this.nextOutcome = inTurn(outcomes, 'done')
+    if (leftovers.length > 0) this.#earlierCopy = { source: URL, cursor: 'earlier' }
+    this.#restriction = this.#earlierCopy
+    for (const id of leftovers) this.#mirrored.set(id, { name: 'earlier' })
+  }
+
+  /** Whether all plants must be copied again. */
+  get needsRestart(): boolean {
+    return this.#restriction !== undefined && this.#restriction === this.#earlierCopy
   }
 
   get restriction(): MirrorRestriction | undefined {
@@ -101,6 +109,12 @@ export class Model {
     this.#added = Promise.withResolvers()
   }
 
+  /** Makes the mirror an ordinary database. */
+  promote(): void {
+    this.isPromoted = true
+    this.#restriction = undefined
+  }
+
   /** Resolves when the source has another change. */
   added(): Promise<void> {
     return this.#added.promise
@@ -108,6 +122,7 @@ export class Model {
 
   apply({ expected, next, stored = [], removed = [], effect }: RestrictionStep): RestrictionResult {
     if (!isDeepStrictEqual(expected, this.#restriction)) return 'unexpected'
+    if (this.isPromoted) return 'not-new'
     const created = stored.filter(({ id }) => !this.#mirrored.has(id)).length
     const existing = removed.filter((id) => this.#mirrored.has(id)).length
     const actual = { created, removed: existing }
@@ -143,109 +158,10 @@ export class Model {
   }
 }
 
-/** A process that mirrors. */
-export class Process {
-  /** Resolves if the process ends as it should. */
-  readonly ended: Promise<void>
-  readonly #model: Model
-  readonly #stop = new AbortController()
-  #isKilled = false
-
-  constructor(model: Model, options: Pick<MirrorOptions, 'restart' | 'once'>) {
-    this.#model = model
-    const { signal } = this.#stop
-    const source: Pick<Source, 'url' | 'readPlants' | 'readChanges'> = {
-      url: URL,
-      readPlants: (after) => this.#readSource('plants', () => this.#plantsAfter(after)),
-      readChanges: (after, wait) => this.#readChanges(after, wait),
-    }
-    const store: MirrorOptions['store'] = {
-      readRestriction: () => this.#callStore('restriction', () => model.restriction),
-      list: ({ after = INT64_MIN, limit }) =>
-        this.#callStore('list', () => {
-          const rest = model.mirrored().filter(({ id }) => id > after)
-          const page = rest.slice(0, Math.min(limit, 3))
-          return pageWith(page, page.length < rest.length ? page.at(-1)?.id : undefined)
-        }),
-      restrict: (step) => this.#callStore('restrict', () => model.apply(step)),
-    }
-    const report = { copied: () => {}, behind: () => {}, caughtUp: () => {} }
-    const run = mirror({ source: source as Source, store, report, signal, ...options })
-    this.ended = run.catch((error) => {
-      // Of two processes that mirror at the same time, one gives up.
-      const isExpected = error instanceof MirrorError && model.hasKilled
-      model.schedule.expect(isExpected, true, `the mirror ends: ${error}`)
-    })
-  }
-
-  abort(): Promise<void> {
-    this.#stop.abort()
-    return this.ended
-  }
-
-  kill(): void {
-    this.#isKilled = true
-    this.#model.hasKilled = true
-  }
-
-  /** A step at which a process that is killed stops. */
-  async #step(label: string): Promise<void> {
-    await this.#model.schedule.step(label)
-    if (this.#isKilled) await new Promise(() => {})
-  }
-
-  async #callStore<Result>(label: string, call: () => Result): Promise<Result> {
-    await this.#model.schedule.step(label)
-    const outcome = this.#model.nextOutcome()
-    if (outcome === 'failed') throw new StoreUnavailable('failing', 'locked')
-    const result = call()
-    await this.#step(`${label} responds`)
-    if (outcome === 'lost') throw new StoreUnavailable('failing', 'the connection was lost')
-    return result
-  }
-
-  async #readSource<Page>(label: string, read: () => Page): Promise<Page> {
-    const { signal } = this.#stop
-    const response = async () => {
-      await this.#step(label)
-      const page = read()
-      await this.#step(`${label} respond`)
-      if (this.#model.nextOutcome() !== 'done') throw new SourceUnavailable('cut')
-      return page
-    }
-    const cut = async () => {
-      await aborted(signal)
-      throw signal.reason
-    }
-    return Promise.race([response(), cut()])
-  }
-
-  #plantsAfter(after = INT64_MIN): PlantPage {
-    const { feed } = this.#model
-    const rest = this.#model.plantsAt(feed.length).filter(({ id }) => id > after)
-    const plants = rest.slice(0, 2)
-    return { plants, next: plants.at(-1)?.id }
-  }
-
-  async #readChanges(after: string, wait = 0): Promise<FeedPage> {
-    const { feed } = this.#model
-    if (after === 'latest') {
-      const read = () => ({ changes: [], cursor: cursorOf(feed.length) })
-      return this.#readSource('end', read)
-    }
-    const isEnd = wait > 0 && positionOf(after) === feed.length
-    if (isEnd) await Promise.race([this.#model.added(), aborted(this.#stop.signal)])
-    return this.#readSource('changes', () => {
-      const changes = feed.slice(positionOf(after), positionOf(after) + 2)
-      return { changes, cursor: changes.at(-1)?.cursor ?? after }
-    })
-  }
-}
-
-function cursorOf(count: number): string {
+export function cursorOf(count: number): string {
   return `c${count}`
 }
 
-function positionOf(cursor: string): number {
+export function positionOf(cursor: string): number {
   return Number(cursor.slice(1))
 }

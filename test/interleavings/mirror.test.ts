@@ -1,7 +1,8 @@
 import { deepEqual, equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { FakeClock, Model, type Outcome, Process } from './mirror-model.ts'
+import { FakeClock, Model, type Outcome } from './mirror-model.ts'
+import { Process } from './mirror-process.ts'
 import { underSchedules } from './schedules.ts'
 
 const TICKS_MAX = 500
@@ -12,11 +13,14 @@ type End = 'aborted' | 'killed'
 const write = { id: fc.bigInt({ min: 1n, max: 5n }), isRemoval: fc.boolean() }
 
 /** How many other steps come before. */
-const pause = fc.nat({ max: 12 })
+const pause = fc.oneof(fc.constant(0), fc.nat({ max: 12 }))
+
+type Scenario = typeof scenarios extends fc.Arbitrary<infer Type> ? Type : never
 
 const scenarios = fc.record({
   earlier: fc.array(fc.record(write), { maxLength: 8 }),
-  writes: fc.array(fc.record({ ...write, pause }), { maxLength: 8 }),
+  leftovers: fc.uniqueArray(fc.bigInt({ min: 1n, max: 8n }), { maxLength: 6 }),
+  writes: fc.array(fc.record({ ...write, pause }), { maxLength: 12, size: 'max' }),
   outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'done', 'failed', 'lost'), {
     maxLength: 30,
   }),
@@ -24,22 +28,22 @@ const scenarios = fc.record({
     fc.record({ end: fc.constantFrom<End[]>('aborted', 'killed'), restart: fc.boolean(), pause }),
     { maxLength: 3 },
   ),
+  promotedAfter: pause,
 })
 
 t.test(
-  'whatever fails or is cut, a mirror is a prefix of its source at its saved position, and ends cleanly',
+  'whatever fails or is cut, a mirror is a prefix of its source at its saved position, and ends cleanly, also when it is promoted',
   (t) => {
     const clock = new FakeClock(t as Test)
-    return underSchedules(scenarios, async (schedule, { earlier, writes, outcomes, runs }) => {
+    return underSchedules(scenarios, async (schedule, { outcomes, leftovers, ...scenario }) => {
       clock.start()
       try {
-        const model = new Model(schedule, outcomes)
-        for (const write of earlier) model.write(write)
+        const model = new Model(schedule, outcomes, leftovers)
         let isDone = false
-        const mirroring = mirrorAll(model, runs, writeAll(model, writes)).finally(() => {
+        const running = runAll(model, scenario).finally(() => {
           isDone = true
         })
-        mirroring.catch(() => {})
+        running.catch(() => {})
         const passTime = async () => {
           for (let tick = 0; !isDone && tick < TICKS_MAX; tick++) {
             await schedule.step('time')
@@ -49,8 +53,7 @@ t.test(
         passTime()
         await schedule.finish()
         equal(isDone, true, 'the mirror catches up')
-        await mirroring
-        deepEqual(model.mirrored(), model.plantsAt(model.feed.length))
+        await running
       } finally {
         clock.stop()
       }
@@ -58,11 +61,19 @@ t.test(
   },
 )
 
-/** Changes plants of the source. */
-async function writeAll(
+/** Runs a mirror until it has caught up with all changes, and promotes it. */
+async function runAll(
   model: Model,
-  writes: readonly (Parameters<Model['write']>[0] & { readonly pause: number })[],
+  { earlier, writes, runs, promotedAfter }: Omit<Scenario, 'outcomes' | 'leftovers'>,
 ): Promise<void> {
+  for (const write of earlier) model.write(write)
+  await mirrorAll(model, runs, writeAll(model, writes))
+  deepEqual(model.mirrored(), model.plantsAt(model.feed.length))
+  await promote(model, promotedAfter)
+}
+
+/** Changes plants of the source. */
+async function writeAll(model: Model, writes: Scenario['writes']): Promise<void> {
   for (const write of writes) {
     await model.schedule.steps(write.pause)
     model.write(write)
@@ -72,17 +83,27 @@ async function writeAll(
 /** Runs a mirror again and again, and at last until it has caught up with all changes. */
 async function mirrorAll(
   model: Model,
-  runs: readonly { readonly end: End; readonly restart: boolean; readonly pause: number }[],
+  runs: Scenario['runs'],
   written: Promise<void>,
 ): Promise<void> {
   for (const { end, restart, pause } of runs) {
-    const process = new Process(model, { restart })
+    const process = new Process(model, { restart: restart || model.needsRestart })
     await Promise.race([model.schedule.steps(pause), process.ended])
     if (end === 'killed') process.kill()
     else await process.abort()
   }
-  do await new Process(model, { once: true }).ended
-  while (!model.isConsistent)
+  do await new Process(model, { once: true, restart: model.needsRestart }).ended
+  while (model.needsRestart || !model.isConsistent)
   await written
   await new Process(model, { once: true }).ended
+}
+
+/** Promotes the database while a process follows the source. */
+async function promote(model: Model, pause: number): Promise<void> {
+  const { ended } = new Process(model, {})
+  await model.schedule.steps(pause)
+  model.promote()
+  // The process notices at the next change.
+  model.write({ id: 1n, isRemoval: false })
+  await ended
 }

@@ -11,18 +11,18 @@ const STEPS_MAX = 5000
 
 /**
  * Checks a scenario under a hundred schedules. The error of a failure has the shortest failing scenario, the steps in
- * their order, and a seed and path. To replay it alone, pass these as `replay`, such as
+ * their order, and a seed and path. To replay it alone, pass these as `parameters`, such as
  * `{ seed: 42, path: '7:0:1', endOnFailure: true }`.
  */
 export function underSchedules<Scenario>(
   scenarios: fc.Arbitrary<Scenario>,
   check: (schedule: Schedule, scenario: Scenario) => Promise<void>,
-  replay: fc.Parameters<[fc.Scheduler, Scenario]> = {},
+  parameters: fc.Parameters<[fc.Scheduler, Scenario]> = {},
 ): Promise<void> {
   const property = fc.asyncProperty(fc.scheduler(), scenarios, (scheduler, scenario) =>
     check(new Schedule(scheduler), scenario),
   )
-  return fc.assert(property, { numRuns: SCHEDULES, ...replay })
+  return fc.assert(property, { numRuns: SCHEDULES, ...parameters })
 }
 
 /** The steps of one run. Everything else in it must happen in microtasks. */
