@@ -1,6 +1,7 @@
 /** A process that mirrors, whose calls take effect and respond when the schedule says so. */
 import { INT64_MIN } from '../../contract/int64.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { RestrictionStep } from '../../service/restriction.ts'
 import { MirrorError, SourceUnavailable } from '../../src/mirror/failures.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import type { FeedPage, PlantPage, Source } from '../../src/mirror/source.ts'
@@ -16,6 +17,7 @@ export class Process {
   #isKilled = false
   /** Whether a step of this process was refused. */
   #isRefused = false
+  #hasBegunCopy = false
 
   constructor(model: Model, options: Pick<MirrorOptions, 'restart' | 'once'>) {
     this.#model = model
@@ -36,6 +38,10 @@ export class Process {
       restrict: async (step) => {
         const result = await this.#callStore('restrict', () => model.apply(step))
         this.#isRefused = result !== 'done'
+        if (beginsCopy(step)) {
+          this.#expect(!this.#hasBegunCopy, 'a process begins to copy once')
+          this.#hasBegunCopy = true
+        }
         return result
       },
     }
@@ -118,4 +124,8 @@ export class Process {
       return { changes, cursor: changes.at(-1)?.cursor ?? after }
     })
   }
+}
+
+function beginsCopy({ next }: RestrictionStep): boolean {
+  return typeof next === 'object' && next.copyFrom === INT64_MIN
 }

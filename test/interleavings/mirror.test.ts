@@ -20,7 +20,10 @@ type Scenario = typeof scenarios extends fc.Arbitrary<infer Type> ? Type : never
 const scenarios = fc.record({
   earlier: fc.array(fc.record(write), { maxLength: 8 }),
   leftovers: fc.uniqueArray(fc.bigInt({ min: 1n, max: 8n }), { maxLength: 6 }),
-  writes: fc.array(fc.record({ ...write, pause }), { maxLength: 12, size: 'max' }),
+  /** Each at one moment, and some larger than a page of changes. */
+  writes: fc.array(fc.record({ pause, changes: fc.array(fc.record(write), { maxLength: 6 }) }), {
+    maxLength: 4,
+  }),
   outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'done', 'failed', 'lost'), {
     maxLength: 30,
   }),
@@ -74,9 +77,9 @@ async function runAll(
 
 /** Changes plants of the source. */
 async function writeAll(model: Model, writes: Scenario['writes']): Promise<void> {
-  for (const write of writes) {
-    await model.schedule.steps(write.pause)
-    model.write(write)
+  for (const { pause, changes } of writes) {
+    await model.schedule.steps(pause)
+    for (const change of changes) model.write(change)
   }
 }
 
