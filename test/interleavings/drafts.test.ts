@@ -72,6 +72,6 @@ t.test(
         equal(page.drafts.unsaved.length, 0, 'everything can be saved')
         page.checkEnd()
       },
-      { numRuns: 300 },
+      { numRuns: 200 },
     ),
 )

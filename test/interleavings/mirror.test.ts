@@ -13,7 +13,7 @@ type End = 'aborted' | 'killed'
 const write = { id: fc.bigInt({ min: 1n, max: 5n }), isRemoval: fc.boolean() }
 
 /** How many other steps come before. */
-const pause = fc.oneof(fc.constant(0), fc.nat({ max: 12 }))
+const pause = fc.oneof(fc.constant(0), fc.nat({ max: 9 }))
 
 type Scenario = typeof scenarios extends fc.Arbitrary<infer Type> ? Type : never
 
@@ -25,11 +25,11 @@ const scenarios = fc.record({
     maxLength: 4,
   }),
   outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'done', 'failed', 'lost'), {
-    maxLength: 30,
+    maxLength: 20,
   }),
   runs: fc.array(
     fc.record({ end: fc.constantFrom<End[]>('aborted', 'killed'), restart: fc.boolean(), pause }),
-    { maxLength: 3 },
+    { maxLength: 2 },
   ),
   promotedAfter: pause,
 })
