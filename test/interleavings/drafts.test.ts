@@ -65,7 +65,7 @@ t.test(
         change()
         await schedule.finish()
         // The person goes on until nothing is left to do.
-        for (let round = 0; page.drafts.unsaved.length > 0 && round < 10; round++) {
+        for (let round = 0; page.drafts.unsaved.length > 0 && round < 20; round++) {
           page.resolveAll()
           await schedule.finish()
         }
