@@ -11,8 +11,8 @@ const STEPS_MAX = 5000
 
 /**
  * Checks a scenario under a hundred schedules. The error of a failure has the shortest failing scenario, the steps in
- * their order, and a seed and path. To replay it alone, pass these as `parameters`, such as
- * `{ seed: 42, path: '7:0:1', endOnFailure: true }`.
+ * their order, and a seed and path. To replay it, pass the seed and the path up to its first colon as `parameters`, such
+ * as `{ seed: 42, path: '7' }`. The rest of the path is that of shorter scenarios, whose schedules can differ.
  */
 export function underSchedules<Scenario>(
   scenarios: fc.Arbitrary<Scenario>,
