@@ -199,7 +199,10 @@ export class Drafts extends Model {
 
   async sendAll(saver: Saver): Promise<void> {
     // One after the other, because a service that comes back is busy.
-    for (const { key } of this.unsent) await this.send(key, saver)
+    for (const { key } of this.unsent) {
+      // The person may have continued this one meanwhile.
+      if (this.#find(key)?.state === 'unsent') await this.send(key, saver)
+    }
   }
 
   async send(key: number, saver: Saver): Promise<void> {
@@ -257,6 +260,11 @@ export class Drafts extends Model {
   #compare(id: bigint, plant: Plant | undefined): void {
     const draft = this.of(id)
     if (draft === undefined) return
+    if (draft.isDeletion && plant === undefined) {
+      // Somebody else has deleted it.
+      this.discard(draft.key)
+      return
+    }
     const stored = plant && { ...plant, id }
     const isExpected =
       hasSameContent(stored, draft.before) || hasSameContent(stored, wantedOf(draft))

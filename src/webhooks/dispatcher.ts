@@ -76,6 +76,8 @@ export class Dispatcher {
   #isGone = false
   /** Changes after the cursor, in their order. */
   readonly #pending = new Map<string, Pending>()
+  /** Cursors of changes delivered or skipped before this round, after an older change that failed. */
+  #done: ReadonlySet<string> = new Set()
   /** For each plant with deliveries in flight, the last one. It starts when the earlier ones have ended. */
   readonly #inFlight = new Map<bigint, Promise<void>>()
   #deliveryEnd = Promise.withResolvers<void>()
@@ -173,8 +175,7 @@ export class Dispatcher {
   async #deliverRound(): Promise<void> {
     const { clock, memory } = this.#options
     const { signal } = this.#round
-    // Delivered or skipped in an earlier round, after an older change that failed.
-    const done = new Set([...this.#pending.keys()].filter((key) => this.#pending.get(key)?.isDone))
+    this.#done = new Set([...this.#pending.keys()].filter((key) => this.#pending.get(key)?.isDone))
     let cursor = this.#progress.cursor
     while (!signal.aborted) {
       // Reading a large page repeatedly would waste processor time.
@@ -191,7 +192,7 @@ export class Dispatcher {
       if (release === undefined) continue
       const deliveries: Promise<void>[] = []
       for (const change of changes) {
-        if (done.has(change.cursor)) continue
+        if (this.#done.has(change.cursor)) continue
         while (!signal.aborted && !this.#canBegin(change)) await this.#deliveryEnd.promise
         if (signal.aborted) break
         const pending = this.#note(change)
@@ -199,7 +200,7 @@ export class Dispatcher {
         else deliveries.push(this.#begin(change, pending))
       }
       Promise.all(deliveries).then(release)
-      const isStart = this.#progress.cursor === undefined && changes.length === 0
+      const isStart = cursor === undefined && changes.length === 0
       if (isStart) this.#progress = { ...this.#progress, cursor: next }
       cursor = next
       if (changes.length === PAGE_SIZE) continue
@@ -218,7 +219,9 @@ export class Dispatcher {
       return undefined
     }
     const [first, last = first] = [page.changes[0], page.changes.at(-1)]
-    if (first !== undefined && this.#pending.size === 0) this.#note(first)
+    // The cursor may have passed some of the page since the round began.
+    const next = page.changes.find(({ cursor }) => !this.#done.has(cursor))
+    if (next !== undefined && this.#pending.size === 0) this.#note(next)
     if (after === undefined) this.#forgetBefore(first)
     this.#readUntil = last === undefined ? clock.now() : Date.parse(last.at)
     return page

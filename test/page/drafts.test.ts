@@ -53,6 +53,19 @@ async function store(name: string): Promise<void> {
   await importPlants(service.store, [{ id: 1n, name }], 'replace')
 }
 
+/** A request that is not forwarded before the test says so. */
+function waiting() {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  const { promise, resolve: proceed } = Promise.withResolvers<void>()
+  const wait: Fault = async ({ forward, response }) => {
+    arrive()
+    await promise
+    const { status, headers, body } = await forward()
+    response.writeHead(status, headers).end(body)
+  }
+  return { arrived, proceed, wait }
+}
+
 t.test('a new plant', async (t) => {
   const { drafts, saver, saved } = await begin(t)
   drafts.add('100')
@@ -282,28 +295,45 @@ t.test('a plant that changes while its deletion is not sent is not deleted', asy
   t.match(drafts.all, [{ state: 'conflict' }])
 })
 
+t.test('a deletion in conflict is done once somebody else has deleted the plant', async (t) => {
+  await store('theirs')
+  const { drafts, saver } = await begin(t)
+  await drafts.delete(acer, saver)
+  t.match(drafts.all, [{ state: 'conflict' }])
+  drafts.observe({ id: 1n, plant: undefined })
+  t.same(drafts.all, [])
+})
+
+t.test('a draft that is continued is not sent with all others', async (t) => {
+  const { arrived, proceed, wait } = waiting()
+  const { drafts, saver, saved } = await begin(t, [lost, lost, wait])
+  await drafts.restore({ id: 107n, name: 'Abies' }, saver)
+  await drafts.restore({ id: 108n, name: 'Ac' }, saver)
+  const { key } = drafts.all[1] as Draft
+  const sending = drafts.sendAll(saver)
+  await arrived
+  drafts.type(key, { name: 'Ace' })
+  proceed()
+  await sending
+  t.match(saved, [{ id: 107n }])
+  t.match(drafts.all, [{ key, state: 'editing', typed: { name: 'Ace' } }])
+})
+
 t.test('a draft is sent once at a time, and its change is recognized', async (t) => {
-  const arrived = Promise.withResolvers<void>()
-  const proceed = Promise.withResolvers<void>()
-  const wait: Fault = async ({ forward, response }) => {
-    arrived.resolve()
-    await proceed.promise
-    const { status, headers, body } = await forward()
-    response.writeHead(status, headers).end(body)
-  }
+  const { arrived, proceed, wait } = waiting()
   const { drafts, saver, draft, saved } = await beginEdit(t, [wait])
   const changes: string[] = []
   const stop = drafts.subscribe(() => changes.push(String(drafts.open?.state)))
   drafts.type(draft.key, { name: 'mine' })
   const sending = drafts.send(draft.key, saver)
-  await arrived.promise
+  await arrived
   await drafts.send(draft.key, saver)
   drafts.close()
   t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
   t.equal(drafts.observe({ id: 1n, plant: { name: 'theirs' } }), false)
   t.same(saved, [])
-  proceed.resolve()
+  proceed()
   await sending
   stop()
   drafts.clear()

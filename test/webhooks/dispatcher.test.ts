@@ -217,6 +217,53 @@ for (const [what, count] of [
   })
 }
 
+t.test('without a cursor, a change that fails while no others arrive is repeated', async (t) => {
+  const { store, start, attempts, plants } = await newWebhook(t)
+  const webhook = withProgress(await webhookIn(store, 'orders'), { cursor: undefined })
+  await createPlants(store, 1, 2)
+  const [, last] = await changesAfter(store)
+  const feed = new SharedFeed(store)
+  let reads = 0
+  const readNext: SharedFeed['readNext'] = (request, waitMs, signal) => {
+    reads++
+    return feed.readNext(request, waitMs, signal)
+  }
+  const dispatcher = await start({ webhook, feed: { readNext } })
+  await settle(() => reads === 2)
+  attempts[1]?.resolve(RECEIVED)
+  attempts[0]?.resolve(FAILED)
+  await settle(() => reads === 3)
+  t.equal(dispatcher.progress.cursor, undefined, 'nothing is passed')
+  t.same(plants(), [1n, 2n, 1n])
+  attempts[2]?.resolve(RECEIVED)
+  await settle()
+  t.equal(dispatcher.progress.cursor, last?.cursor)
+})
+
+t.test('progress goes on after a retry that later pages had overtaken', async (t) => {
+  const { store, start, attempts, respond, plants } = await newWebhook(t)
+  const { cursor } = (await webhookIn(store, 'orders')).progress
+  await createPlants(store, 1, 201)
+  const feed = new SharedFeed(store)
+  // The retry ends before the second page of its round is read.
+  const readNext: SharedFeed['readNext'] = async (...request) => {
+    const page = await feed.readNext(...request)
+    await setImmediate()
+    return page
+  }
+  respond(({ promise }) => (attempts.length === 1 ? promise : RECEIVED))
+  const dispatcher = await start({ feed: { readNext } })
+  await settle(() => attempts.length === 201)
+  attempts[0]?.resolve(FAILED)
+  await settle(() => attempts.length === 202)
+  t.equal(dispatcher.waitingSince, undefined, 'nothing is waiting')
+  await createPlants(store, 202, 1)
+  await settle(() => attempts.length === 203)
+  t.same(plants().slice(201), [1n, 202n])
+  const changes = await changesAfter(store, cursor)
+  t.equal(dispatcher.progress.cursor, changes.at(-1)?.cursor)
+})
+
 t.test('with any failures, each plant has its events in order and none is lost', async (t) => {
   const { store, start, attempts, respond } = await newWebhook(t, ['newPlant', 'plantChanged'])
   const { cursor } = (await webhookIn(store, 'orders')).progress

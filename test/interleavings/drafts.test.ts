@@ -1,0 +1,77 @@
+import { equal } from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Action, Page } from './page-model.ts'
+import type { Delay } from './page-service.ts'
+import { underSchedules } from './schedules.ts'
+
+/** Often the same, so that the person and others meet. The last one is that of the plant to add. */
+const id = fc.constantFrom(1n, 1n, 1n, 2n, 3n)
+
+/** What a person does in one go, as far as the schedule permits. */
+const HABITS: readonly Action['kind'][][] = [
+  ['edit', 'type', 'send'],
+  ['edit', 'type', 'send', 'send', 'close'],
+  ['edit', 'type', 'close'],
+  ['add', 'type', 'send'],
+  ['continue', 'type'],
+  ['delete'],
+  ['send'],
+  ['sendAll'],
+  ['sendAll', 'continue', 'type'],
+  ['keepMine'],
+  ['keepEditing', 'type'],
+  ['discard'],
+  ['reload'],
+]
+
+const habits = fc.record({ id, kinds: fc.constantFrom(...HABITS) })
+
+const scenarios = fc.record({
+  habits: fc.array(habits, { minLength: 1, maxLength: 12, size: 'max' }),
+  /** Changes by others. */
+  changes: fc.array(fc.record({ id, isRemoval: fc.boolean() }), {
+    maxLength: 8,
+    size: 'max',
+  }),
+  delays: fc.array(fc.constantFrom<Delay[]>('none', 'request lost', 'response lost'), {
+    maxLength: 10,
+    size: 'max',
+  }),
+})
+
+t.test(
+  'no edit is lost, no change that the person has not seen is saved over, and the last action decides',
+  () =>
+    underSchedules(
+      scenarios,
+      async (schedule, { habits, changes, delays }) => {
+        const page = new Page(schedule, delays)
+        const act = async () => {
+          for (const { kinds, id } of habits) {
+            for (const kind of kinds) {
+              await schedule.step(`${kind} ${id}`)
+              page.act(kind, id)
+            }
+          }
+        }
+        const change = async () => {
+          for (const { id, isRemoval } of changes) {
+            await schedule.step('somebody else')
+            page.service.changeByOthers(id, isRemoval)
+          }
+        }
+        act()
+        change()
+        await schedule.finish()
+        // The person goes on until nothing is left to do.
+        for (let round = 0; page.drafts.unsaved.length > 0 && round < 20; round++) {
+          page.resolveAll()
+          await schedule.finish()
+        }
+        equal(page.drafts.unsaved.length, 0, 'everything can be saved')
+        page.checkEnd()
+      },
+      { numRuns: 200 },
+    ),
+)

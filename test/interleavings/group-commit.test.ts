@@ -1,0 +1,204 @@
+import { equal } from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import {
+  GroupCommit,
+  type Size,
+  sumSizes,
+  WaitingChanges,
+} from '../../src/stores/shared/group-commit.ts'
+import { inTurn, type Schedule, underSchedules } from './schedules.ts'
+
+/** The limits, as documented. */
+const TRANSACTION_MAX = { changes: 512, text: 2 ** 23 }
+const THREADS = 4
+const WAITING_MAX = { changes: 2500, text: 2 ** 24 }
+const BATCHES_MAX = 0.8 * WAITING_MAX.changes
+
+interface Change {
+  /** In the order in which they were submitted. */
+  readonly number: number
+  readonly size: Size
+}
+
+type Outcome = 'done' | 'unavailable' | 'bug'
+
+const sizes = fc.record({
+  changes: fc.oneof({ weight: 2, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 700 })),
+  text: fc.oneof(
+    { weight: 3, arbitrary: fc.constant(1) },
+    fc.integer({ min: 2 ** 21, max: 2 ** 24 }),
+  ),
+})
+
+const scenarios = fc.record({
+  /** Clients that submit changes, each of them several times in the same turn of the event loop. */
+  submissions: fc.array(fc.record({ size: sizes, count: fc.constantFrom(1, 1, 2, 3, 400) }), {
+    minLength: 1,
+    maxLength: 12,
+  }),
+  outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'unavailable', 'bug')),
+  settlers: fc.nat({ max: 3 }),
+  maxInFlight: fc.integer({ min: 1, max: 3 }),
+})
+
+t.test(
+  'each change resolves once with its own result or error, in bounded transactions in order with one of batches in flight',
+  () =>
+    underSchedules(
+      scenarios,
+      async (schedule, { submissions, outcomes, settlers, maxInFlight }) => {
+        const model = new Model(schedule, outcomes, maxInFlight)
+        for (const { size, count } of submissions) {
+          schedule.step('submit').then(() => {
+            for (let each = 0; each < count; each++) model.submit(size)
+            schedule.turn().then(() => model.checkBusy())
+          })
+        }
+        let settled = 0
+        for (let each = 0; each < settlers; each++) {
+          schedule
+            .step('settle')
+            .then(() => model.changes.settle())
+            .then(() => {
+              settled++
+              schedule.expect(model.unsettled.size, 0, 'changes after settle()')
+            })
+        }
+        await schedule.finish()
+        equal(model.unsettled.size, 0, 'changes without a result')
+        equal(settled, settlers, 'settle() resolves')
+        equal(String(model.waiting), '0 changes with 0 characters')
+      },
+    ),
+)
+
+/** A writer that ends its commits in order, and the changes that it must have. */
+class Model {
+  readonly waiting = new WaitingChanges(THREADS)
+  readonly changes: GroupCommit<Change, Change>
+  readonly #schedule: Schedule
+  readonly #nextOutcome: () => Outcome
+  readonly #maxInFlight: number
+  #submitted = 0
+  /** Accepted, and not in a transaction yet. */
+  #queue: Change[] = []
+  readonly #inFlight = new Set<readonly Change[]>()
+  /** The error that a change must be rejected with. */
+  readonly #errors = new Map<Change, Error>()
+  readonly unsettled = new Set<Change>()
+  /** Of all unsettled changes. */
+  #size: Size = { changes: 0, text: 0 }
+  #lastCommit: Promise<unknown> = Promise.resolve()
+
+  constructor(schedule: Schedule, outcomes: readonly Outcome[], maxInFlight: number) {
+    this.#schedule = schedule
+    this.#nextOutcome = inTurn(outcomes, 'done')
+    this.#maxInFlight = maxInFlight
+    this.changes = new GroupCommit({
+      commit: (taken) => this.#commit(taken),
+      sizeOf: ({ size }) => size,
+      maxInFlight,
+      waiting: this.waiting,
+    })
+  }
+
+  submit(size: Size): void {
+    const change = { number: this.#submitted++, size }
+    const isAccepted = this.#hasRoom(size)
+    const result = this.changes.submit(change)
+    if (isAccepted) {
+      this.#queue.push(change)
+      this.unsettled.add(change)
+      this.#size = sumSizes([this.#size, size])
+    }
+    result.then(
+      (value) => {
+        this.#settle(change, isAccepted)
+        this.#schedule.expect(value, change, 'the result of another change')
+        this.#schedule.expect(this.#errors.get(change), undefined, 'a result after a failure')
+      },
+      (error) => {
+        this.#settle(change, isAccepted)
+        if (isAccepted) this.#schedule.expect(error, this.#errors.get(change), 'another error')
+        else this.#schedule.expect(error.reason, 'busy', 'not busy')
+      },
+    )
+  }
+
+  /** After a turn of the event loop, only a busy writer keeps changes waiting. */
+  checkBusy(): void {
+    const isBusy = this.#inFlight.size === this.#maxInFlight
+    const isWaiting = this.#queue.some((change) => !isBatch(change))
+    this.#schedule.expect(isWaiting && !isBusy, false, 'changes wait for an idle writer')
+  }
+
+  #settle(change: Change, isAccepted: boolean): void {
+    if (!isAccepted) return
+    this.unsettled.delete(change)
+    const { changes, text } = change.size
+    this.#size = sumSizes([this.#size, { changes: -changes, text: -text }])
+  }
+
+  #hasRoom({ changes }: Size): boolean {
+    const max = changes > 1 ? BATCHES_MAX : WAITING_MAX.changes
+    return this.#size.changes + changes <= max && this.#size.text < WAITING_MAX.text
+  }
+
+  #commit(taken: readonly Change[]): Promise<Change[]> {
+    this.#inFlight.add(taken)
+    this.#checkLimits(taken)
+    this.#checkOrder(taken)
+    const others = new Set(this.#queue).difference(new Set(taken))
+    this.#queue = [...others]
+    const commit = this.#end(taken, this.#lastCommit)
+    this.#lastCommit = commit.catch(() => {})
+    return commit
+  }
+
+  async #end(taken: readonly Change[], earlier: Promise<unknown>): Promise<Change[]> {
+    await earlier
+    await this.#schedule.step('commit')
+    this.#inFlight.delete(taken)
+    const outcome = this.#nextOutcome()
+    if (outcome === 'done') return [...taken]
+    const error = outcome === 'bug' ? new Error('a bug') : new StoreUnavailable('failing', 'full')
+    for (const change of taken) this.#errors.set(change, error)
+    if (outcome === 'unavailable') {
+      for (const change of this.#queue.splice(0)) this.#errors.set(change, error)
+    }
+    throw error
+  }
+
+  #checkLimits(taken: readonly Change[]): void {
+    const expect = (isMet: boolean, limit: string) => this.#schedule.expect(isMet, true, limit)
+    expect(taken.length > 0, 'a transaction has changes')
+    const firstBatch = taken.findIndex(isBatch)
+    const last = taken.length - 1
+    const { changes, text } = sumSizes(taken.slice(0, last).map(({ size }) => size))
+    const isFull = changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
+    expect(!isFull || firstBatch === last, 'a transaction is bounded, but has room for one batch')
+    expect(this.#inFlight.size <= this.#maxInFlight, 'the number of transactions in flight')
+    const withBatches = [...this.#inFlight].filter((each) => each.some(isBatch))
+    expect(withBatches.length <= 1, 'one transaction with batches in flight')
+    expect(withBatches.length === 1 || !this.#queue.some(isBatch), 'a batch is not overtaken')
+  }
+
+  /** Changes are taken from the front of their queue. */
+  #checkOrder(taken: readonly Change[]): void {
+    for (const isQueued of [isBatch, (change: Change) => !isBatch(change)]) {
+      const some = taken.filter(isQueued)
+      const first = this.#queue.filter(isQueued).slice(0, some.length)
+      this.#schedule.expect(numbersOf(some), numbersOf(first), 'the first changes of a queue')
+    }
+  }
+}
+
+function numbersOf(changes: readonly Change[]): string {
+  return changes.map(({ number }) => number).join()
+}
+
+function isBatch({ size }: Change): boolean {
+  return size.changes > 1
+}

@@ -1,0 +1,167 @@
+/** A source in memory, and a database that mirrors it. */
+import { syncBuiltinESMExports } from 'node:module'
+import { mock } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Test } from 'tap'
+import { INT64_MAX } from '../../contract/int64.ts'
+import type { Change } from '../../service/change-feed.ts'
+import type { Plant, StoredPlant } from '../../service/plant-store.ts'
+import {
+  isConsistent,
+  type MirrorRestriction,
+  type RestrictionResult,
+  type RestrictionStep,
+} from '../../service/restriction.ts'
+import { replay } from '../stores/changes.ts'
+import { byId } from '../stores/plants.ts'
+import { inTurn, type Schedule } from './schedules.ts'
+
+export const URL = 'https://source.example'
+const AT = new Date(0).toISOString()
+
+/** As long as the longest delay after failures. */
+const TICK_MS = 5000
+
+/** The result of a call. A lost one has taken effect, but its caller does not know. */
+export type Outcome = 'done' | 'failed' | 'lost'
+
+/** Replaces the timers and the clock, so that time passes only in steps. */
+export class FakeClock {
+  #now = 0
+
+  constructor(t: Test) {
+    t.intercept(performance, 'now', { value: () => this.#now })
+    // So that a replay has the same delays.
+    t.intercept(Math, 'random', { value: () => 0.5 })
+  }
+
+  start(): void {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    syncBuiltinESMExports()
+  }
+
+  tick(): void {
+    this.#now += TICK_MS
+    mock.timers.tick(TICK_MS)
+  }
+
+  stop(): void {
+    mock.timers.reset()
+    syncBuiltinESMExports()
+  }
+}
+
+/** A source, and the database of its mirror. */
+export class Model {
+  readonly schedule: Schedule
+  readonly nextOutcome: () => Outcome
+  readonly feed: Change[] = []
+  hasKilled = false
+  isPromoted = false
+  #restriction: MirrorRestriction | undefined
+  readonly #mirrored = new Map<bigint, Plant>()
+  readonly #earlierCopy: MirrorRestriction | undefined
+  #added = Promise.withResolvers<void>()
+
+  /** @param leftovers the ids of plants from an earlier copy of another source */
+  constructor(schedule: Schedule, outcomes: readonly Outcome[], leftovers: readonly bigint[]) {
+    this.schedule = schedule
+    this.nextOutcome = inTurn(outcomes, 'done')
+    if (leftovers.length > 0) this.#earlierCopy = { source: URL, cursor: 'earlier' }
+    this.#restriction = this.#earlierCopy
+    for (const id of leftovers) this.#mirrored.set(id, { name: 'earlier' })
+  }
+
+  /** Whether all plants must be copied again. */
+  get needsRestart(): boolean {
+    return this.#restriction !== undefined && this.#restriction === this.#earlierCopy
+  }
+
+  get restriction(): MirrorRestriction | undefined {
+    return this.#restriction
+  }
+
+  /** How many changes the mirror has applied. */
+  get position(): number {
+    return this.#restriction === undefined ? -1 : positionOf(this.#restriction.cursor)
+  }
+
+  get isConsistent(): boolean {
+    return this.#restriction !== undefined && isConsistent(this.#restriction)
+  }
+
+  /** The plants of the source after some changes. */
+  plantsAt(position: number): StoredPlant[] {
+    return replay(this.feed.slice(0, position))
+  }
+
+  mirrored(): StoredPlant[] {
+    return byId(Array.from(this.#mirrored, ([id, plant]) => ({ id, ...plant })))
+  }
+
+  write({ id, isRemoval }: { readonly id: bigint; readonly isRemoval: boolean }): void {
+    const place = { cursor: cursorOf(this.feed.length + 1), at: AT, id }
+    const isStored = this.plantsAt(this.feed.length).some((plant) => plant.id === id)
+    const plant = { name: place.cursor }
+    if (isStored && isRemoval) this.feed.push({ ...place, type: 'removed' })
+    else this.feed.push({ ...place, type: isStored ? 'changed' : 'created', plant })
+    this.#added.resolve()
+    this.#added = Promise.withResolvers()
+  }
+
+  /** Makes the mirror an ordinary database. */
+  promote(): void {
+    this.isPromoted = true
+    this.#restriction = undefined
+  }
+
+  /** Resolves when the source has another change. */
+  added(): Promise<void> {
+    return this.#added.promise
+  }
+
+  apply({ expected, next, stored = [], removed = [], effect }: RestrictionStep): RestrictionResult {
+    if (!isDeepStrictEqual(expected, this.#restriction)) return 'unexpected'
+    if (this.isPromoted) return 'not-new'
+    const created = stored.filter(({ id }) => !this.#mirrored.has(id)).length
+    const existing = removed.filter((id) => this.#mirrored.has(id)).length
+    const actual = { created, removed: existing }
+    if (effect !== undefined && !isDeepStrictEqual(effect, actual)) return 'diverged'
+    for (const { id, ...plant } of stored) this.#mirrored.set(id, plant)
+    for (const id of removed) this.#mirrored.delete(id)
+    this.#restriction = next as MirrorRestriction
+    this.#check(this.#restriction)
+    return 'done'
+  }
+
+  #check({ cursor, copyFrom = INT64_MAX }: MirrorRestriction): void {
+    if (this.isConsistent) {
+      const expected = this.plantsAt(positionOf(cursor))
+      this.#expectSame(this.mirrored(), expected, 'a mirror is its source at one moment')
+    }
+    const isCopied = ({ id }: StoredPlant) => id < copyFrom
+    const later = new Map(this.#mirrored)
+    for (const { id, plant } of this.feed.slice(positionOf(cursor))) {
+      if (plant === undefined) later.delete(id)
+      else later.set(id, plant)
+    }
+    const caughtUp = byId(Array.from(later, ([id, plant]) => ({ id, ...plant })))
+    const current = this.plantsAt(this.feed.length)
+    const message = 'with the changes that follow, what is copied is the source'
+    this.#expectSame(caughtUp.filter(isCopied), current.filter(isCopied), message)
+  }
+
+  #expectSame(some: readonly StoredPlant[], others: readonly StoredPlant[], message: string): void {
+    const print = (plants: readonly StoredPlant[]) =>
+      plants.map(({ id, name }) => `${id} ${name}`).join()
+    this.schedule.expect(print(some), print(others), message)
+  }
+}
+
+export function cursorOf(count: number): string {
+  return `c${count}`
+}
+
+export function positionOf(cursor: string): number {
+  return Number(cursor.slice(1))
+}
