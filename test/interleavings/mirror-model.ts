@@ -7,12 +7,14 @@ import { INT64_MAX } from '../../contract/int64.ts'
 import type { Change } from '../../service/change-feed.ts'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
 import {
+  hasEffect,
   isConsistent,
   type MirrorRestriction,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../service/restriction.ts'
 import { replay } from '../stores/changes.ts'
+import { PlantModel } from '../stores/plant-model.ts'
 import { byId } from '../stores/plants.ts'
 import { inTurn, type Schedule } from './schedules.ts'
 
@@ -59,7 +61,7 @@ export class Model {
   hasKilled = false
   isPromoted = false
   #restriction: MirrorRestriction | undefined
-  readonly #mirrored = new Map<bigint, Plant>()
+  #mirrored = new Map<bigint, Plant>()
   readonly #earlierCopy: MirrorRestriction | undefined
   #added = Promise.withResolvers<void>()
 
@@ -120,15 +122,13 @@ export class Model {
     return this.#added.promise
   }
 
-  apply({ expected, next, stored = [], removed = [], effect }: RestrictionStep): RestrictionResult {
+  apply(step: RestrictionStep): RestrictionResult {
+    const { expected, next, changes = [] } = step
     if (!isDeepStrictEqual(expected, this.#restriction)) return 'unexpected'
     if (this.isPromoted) return 'not-new'
-    const created = stored.filter(({ id }) => !this.#mirrored.has(id)).length
-    const existing = removed.filter((id) => this.#mirrored.has(id)).length
-    const actual = { created, removed: existing }
-    if (effect !== undefined && !isDeepStrictEqual(effect, actual)) return 'diverged'
-    for (const { id, ...plant } of stored) this.#mirrored.set(id, plant)
-    for (const id of removed) this.#mirrored.delete(id)
+    const plants = new PlantModel(this.mirrored())
+    if (!hasEffect(step, plants.apply(changes, 'each'))) return 'diverged'
+    this.#mirrored = new Map(plants.exportPlants().map(({ id, ...plant }) => [id, plant]))
     this.#restriction = next as MirrorRestriction
     this.#check(this.#restriction)
     return 'done'
