@@ -2,14 +2,13 @@
  * `npm run test:consistency`: puts a service under contended load while a disaster happens, and judges what clients saw.
  * `-- --minutes 10 --disaster kill,threads --seed 7` chooses, `-- --judge FILE` judges a saved history again.
  */
-import { randomInt } from 'node:crypto'
 import { Command, InvalidArgumentError } from 'commander'
 import { Teardowns } from '../../tools/teardowns.ts'
 import { DISASTERS } from './disasters/disasters.ts'
 import { History } from './history.ts'
 import { judge } from './judges/judge.ts'
 import { formatReport } from './report.ts'
-import { run } from './run.ts'
+import { newSeed, run } from './run.ts'
 
 interface Options {
   readonly minutes: number
@@ -23,7 +22,7 @@ const command = new Command('test:consistency')
   .description('judge what contending clients see while a disaster happens')
   .option('--minutes <number>', 'of each disaster', toNumber, 1)
   .option('--disaster <names>', `separated by commas: ${names.join(', ')}; all by default`)
-  .option('--seed <number>', 'of the plans of the clients', toNumber, randomInt(2 ** 31 - 1))
+  .option('--seed <number>', 'of the plans of the clients', toNumber, newSeed())
   .option('--judge <file>', 'judge a saved history instead')
   .parse()
 

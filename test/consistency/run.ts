@@ -1,4 +1,5 @@
 /** One disaster under load, and its judgement. */
+import { randomInt } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -40,6 +41,10 @@ export interface RunOptions {
   readonly owner: Owner
   readonly seed: number
   readonly seconds: number
+}
+
+export function newSeed(): number {
+  return randomInt(2 ** 31 - 1)
 }
 
 export async function run(

@@ -66,12 +66,11 @@ export const listTags: Operation = {
   request: ({ query }) => ({ method: 'GET', path: `/tags?${query}` }),
   steps: ({ answer }) => {
     const tags = new Set(JSON.parse(answer?.body ?? '') as string[])
-    return PLANTS.map((id) => {
-      const [own] = ownTags(id).filter((tag) => tags.has(tag))
-      if (own !== undefined) return readStep(id, (state) => state?.tag === own)
-      const absent = ['Tree', ...ownTags(id)].filter((tag) => !tags.has(tag))
-      return readStep(id, (state) => state?.tag === undefined || !absent.includes(state.tag))
-    })
+    // A page of tags is read in slices, each at its own moment, so it can show two tags of a plant or miss both.
+    return PLANTS.flatMap((id) => [
+      ...ownTags(id).map((own) => readStep(id, (state) => tags.has(own) === (state?.tag === own))),
+      ...(tags.has('Tree') ? [] : [readStep(id, (state) => state?.tag !== 'Tree')]),
+    ])
   },
 }
 

@@ -1,7 +1,7 @@
 /**
  * The sequential specification of a plant: a register that holds its content, or nothing.
  *
- * An operation is described by the `Step`s that it takes, at most one on each plant. The judges look for an order of
+ * An operation is described by the `Step`s that it takes. The judges look for an order of
  * the steps of a plant in which each accepts the state that the one before has left.
  */
 import { isDeepStrictEqual } from 'node:util'
