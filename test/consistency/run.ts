@@ -17,7 +17,8 @@ import { Follower, readFeed } from './load/follower.ts'
 import { Load, perform } from './load/load.ts'
 import { plantsOf } from './operations/reads.ts'
 
-const PAUSE_MS_MAX = 1500
+/** The most calls that are answered before the next harm, by default. */
+const CALLS_MAX = 1500
 
 /** Limit for the first list after a disaster, in milliseconds. */
 const HEALTHY_MS_MAX = 60_000
@@ -57,10 +58,8 @@ export async function run(
   const target = await disaster.start({ owner, folder, random, history })
   const follower = new Follower(target.urls)
   const load = new Load({ urls: target.urls, history })
-  const harms = await harm(target, random, {
-    seconds,
-    pauseMsMax: disaster.pauseMsMax ?? PAUSE_MS_MAX,
-  })
+  const callsBefore = () => random.below(disaster.callsMax ?? CALLS_MAX)
+  const harms = await harm(target, load, callsBefore, seconds)
   await load.end()
   await target.heal?.()
   const stored = await listAll(target, history)
@@ -85,18 +84,19 @@ export async function run(
 /** @returns how often harm was done */
 async function harm(
   target: Target,
-  random: Random,
-  { seconds, pauseMsMax }: { readonly seconds: number; readonly pauseMsMax: number },
+  load: Load,
+  callsBefore: () => number,
+  seconds: number,
 ): Promise<number> {
   const end = performance.now() + seconds * 1000
   let harms = 0
-  while (performance.now() < end) {
-    await setTimeout(Math.min(random.below(pauseMsMax), end - performance.now()))
-    if (performance.now() >= end) break
+  for (;;) {
+    const calls = target.harm === undefined ? Number.POSITIVE_INFINITY : callsBefore()
+    await load.answers(calls, Math.max(0, end - performance.now()))
+    if (performance.now() >= end) return harms
     await target.harm?.()
     harms += 1
   }
-  return target.harm === undefined ? 0 : harms
 }
 
 /** The final state, which is one more read for the judges. */

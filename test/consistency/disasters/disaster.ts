@@ -22,7 +22,7 @@ export interface Target {
   /** Where clients can reach it now: several threads have one URL, replicas have one each. */
   readonly urls: () => readonly string[]
   /**
-   * Does harm once, and resolves when it is over. It is called again and again while the clients run, with random pauses.
+   * Does harm once, and resolves when it is over. It is called again and again, after a random number of calls.
    *
    * @throws Error if the service is not as it should be afterwards
    */
@@ -37,6 +37,6 @@ export interface Disaster {
   /** Why it cannot happen on this machine; undefined if it can. */
   readonly missing?: () => string | undefined
   readonly start: (place: Place) => Promise<Target>
-  /** The longest pause between two harms, in milliseconds; 1500 by default. */
-  readonly pauseMsMax?: number
+  /** The most calls that are answered before the next harm; 1500 by default. */
+  readonly callsMax?: number
 }

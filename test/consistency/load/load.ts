@@ -3,7 +3,7 @@
  * records it in the history.
  */
 import { Agent } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseJson } from '../../../client/json.ts'
 import { contentVersion, type Plant, type StoredPlant } from '../../../service/plant-store.ts'
 import { type Answer, checkAnswer } from '../../helpers/contract-check.ts'
@@ -38,6 +38,8 @@ export class Load {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #clients: Promise<unknown>
   #isEnded = false
+  #answered = 0
+  readonly #waiting = new Set<() => void>()
 
   constructor(options: LoadOptions) {
     this.#options = options
@@ -46,6 +48,23 @@ export class Load {
       Array.from({ length: clients }, (_, number) => this.#client(number)),
     )
     this.#clients.catch(() => {})
+  }
+
+  /** Resolves once this many more calls were answered, or the time is over. */
+  async answers(number: number, timeMs: number): Promise<void> {
+    const enough = this.#answered + number
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = () => {
+      this.#waiting.delete(check)
+      clearTimeout(timer)
+      resolve()
+    }
+    const check = () => {
+      if (this.#answered >= enough) end()
+    }
+    const timer = setTimeout(end, timeMs)
+    this.#waiting.add(check)
+    return promise
   }
 
   /** Resolves once every client has its last response. */
@@ -65,10 +84,13 @@ export class Load {
       const url = all[server % all.length] as string
       const isSent = await perform(this.#agent, url, call, this.undocumented)
       if (isSent) history.calls.push(call)
-      if (isSent && !isOpen(call)) client.learn(call)
-      else {
+      if (isSent && !isOpen(call)) {
+        client.learn(call)
+        this.#answered += 1
+        for (const check of this.#waiting) check()
+      } else {
         if (call.answer === undefined) server += 1
-        await setTimeout(PAUSE_MS)
+        await pause(PAUSE_MS)
       }
     }
   }
