@@ -21,7 +21,8 @@ export function judgeFeed(
   stored: readonly StoredPlant[],
 ): string[] {
   const faults = [...judgeCursors(feed), ...judgeReplay(feed, stored)]
-  const restoredAt = history.marks.findLast(({ mark }) => mark === 'restored')?.at ?? 0
+  const restored = history.marks.findLast(({ mark }) => mark === 'restored')
+  const restoredAt = restored?.at ?? Number.NEGATIVE_INFINITY
   const signed: Signed[] = []
   for (const [id, actions] of timelinesOf(history).actions) {
     const changes = feed.filter((change) => change.id === id)
