@@ -27,12 +27,16 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   'http-server': ['http/**/*.test.ts'],
   postgres: ['stores/postgres/*.test.ts'],
   sqlite: ['stores/**/*.test.ts'],
-  users: ['{client,crash,hostile,webhooks}/**/*.test.ts'],
+  users: ['{client,consistency,hostile,webhooks}/**/*.test.ts'],
   others: ['**/*.test.ts'],
   'system/browser': ['browser/{cors,docs,page-sign-in}.system.ts'],
   'system/page': ['browser/*.system.ts'],
   'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
-  'system/kills': ['crash/*.system.ts', 'mirror/model.system.ts', 'webhooks/processes.system.ts'],
+  'system/kills': [
+    '{consistency,crash}/*.system.ts',
+    'mirror/model.system.ts',
+    'webhooks/processes.system.ts',
+  ],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
   // Its files share a service.
   'system/threads': ['http-threads/*.system.ts'],

@@ -1,0 +1,16 @@
+/** Every disaster for a short time. `npm run test:consistency` runs them for minutes. */
+import t from 'tap'
+import { DISASTERS } from './disasters/disasters.ts'
+import { formatReport } from './report.ts'
+import { newSeed, run } from './run.ts'
+
+const SECONDS = 6
+
+for (const disaster of DISASTERS) {
+  const skip = disaster.missing?.() ?? false
+  t.test(`contending clients see a consistent store: ${disaster.name}`, { skip }, async (t) => {
+    const report = await run(disaster, { owner: t, seed: newSeed(), seconds: SECONDS })
+    t.comment(formatReport(report))
+    t.same(report.violations, [])
+  })
+}

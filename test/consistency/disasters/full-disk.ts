@@ -1,0 +1,33 @@
+import { setTimeout } from 'node:timers/promises'
+import { SmallDisk } from '../../mirror/small-disk.ts'
+import type { Disaster } from './disaster.ts'
+import { Service } from './service.ts'
+
+/** How long the disk stays full at most, in milliseconds. */
+const FULL_MS_MAX = 1000
+
+/** The disk is full for a while. Restarts end the time of open changes, of which the judges can follow only dozens. */
+export const fullDisk: Disaster = {
+  name: 'full-disk',
+  missing: () => (canMount() ? undefined : 'not permitted to mount a file system'),
+  start: async ({ owner, random, history }) => {
+    const disk = new SmallDisk(owner)
+    const service = await new Service(owner, disk.folder).start('--threads=4')
+    const harm = async () => {
+      disk.fill()
+      await setTimeout(random.below(FULL_MS_MAX))
+      disk.makeRoom()
+      await service.stop('SIGTERM')
+      history.fence()
+      await service.start('--threads=4')
+    }
+    return { urls: service.urls, harm }
+  },
+}
+
+function canMount(): boolean {
+  const works: (() => unknown)[] = []
+  const { isMounted } = new SmallDisk({ teardown: (work: () => unknown) => works.unshift(work) })
+  for (const work of works) work()
+  return isMounted
+}

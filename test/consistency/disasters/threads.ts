@@ -1,0 +1,11 @@
+import type { Disaster } from './disaster.ts'
+import { Service } from './service.ts'
+
+/** Several HTTP threads, with connections of their own to the database. */
+export const threads: Disaster = {
+  name: 'threads',
+  start: async ({ owner, folder }) => {
+    const { urls } = await new Service(owner, folder).start('--threads=4')
+    return { urls }
+  },
+}

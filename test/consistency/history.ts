@@ -1,0 +1,102 @@
+/**
+ * What clients saw, and nothing else: the only thing that judges read about a run, apart from its feed and webhooks.
+ *
+ * A `Call` is open unless its response says what happened (docs/errors.md): an open change can take effect at any time
+ * after its call, or never. Two marks tell the judges more:
+ *
+ * - `fence`: no call that began before it takes effect after it. Set one after every process that could still make the
+ *   changes has died.
+ * - `restored`: from now on, the database has these plants and no others. It is a fence too.
+ *
+ * A history can be saved as JSON lines and judged again. All times are those of `performance.now()` in one process.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseJson, toJson } from '../../client/json.ts'
+import type { Change } from '../../service/change-feed.ts'
+import type { Plant, PlantPatch, StoredPlant } from '../../service/plant-store.ts'
+import type { Answer } from '../helpers/contract-check.ts'
+
+/** The parameters of an operation; each has those that its entry in `operations/operations.ts` plans. */
+export interface Arguments {
+  readonly id?: bigint
+  readonly content?: Plant
+  readonly patch?: PlantPatch
+  readonly plants?: readonly StoredPlant[]
+  /** The query string. */
+  readonly query?: string
+  /** The version in If-Match or, for reads, in If-None-Match. */
+  readonly version?: string
+}
+
+export interface Call {
+  /** A number, or who else made the call. */
+  readonly client: number | string
+  /** A name in the table of operations. */
+  readonly operation: string
+  readonly arguments: Arguments
+  readonly called: number
+  /** When the response arrived or the client gave up; absent if neither happened. */
+  ended?: number
+  answer?: Pick<Answer, 'status' | 'body'> & { etag?: string; link?: string }
+}
+
+export type Mark =
+  | { readonly mark: 'fence'; readonly at: number }
+  | { readonly mark: 'restored'; readonly at: number; readonly plants: readonly StoredPlant[] }
+
+/** The whole feed, and the plants, after the last call. */
+export interface Feed {
+  readonly changes: readonly Change[]
+  readonly stored: readonly StoredPlant[]
+}
+
+export class History {
+  readonly seed: number
+  readonly calls: Call[] = []
+  readonly marks: Mark[] = []
+  feed: Feed | undefined
+
+  constructor(seed: number) {
+    this.seed = seed
+  }
+
+  fence(): void {
+    this.marks.push({ mark: 'fence', at: performance.now() })
+  }
+
+  restored(plants: readonly StoredPlant[]): void {
+    this.marks.push({ mark: 'restored', at: performance.now(), plants })
+  }
+
+  save(file: string): void {
+    const feed = this.feed === undefined ? [] : [this.feed]
+    const lines = [{ seed: this.seed }, ...feed, ...this.marks, ...this.calls].map((each) =>
+      toJson(each),
+    )
+    writeFileSync(file, `${lines.join('\n')}\n`)
+  }
+
+  static load(file: string): History {
+    const [first, ...entries] = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => parseJson(line) as { seed: number } | Feed | Mark | Call)
+    const history = new History((first as { seed: number }).seed)
+    for (const entry of entries as (Feed | Mark | Call)[]) {
+      if ('stored' in entry) history.feed = entry
+      else if ('mark' in entry) history.marks.push(entry)
+      else history.calls.push(entry)
+    }
+    return history
+  }
+}
+
+/** Whether the response does not say if the call took effect: 500 and 503, or none (docs/errors.md). */
+export function isOpen({ answer }: Call): boolean {
+  return answer === undefined || answer.status >= 500
+}
+
+/** Whether nothing of the call has happened, for certain. */
+export function isRefused({ answer }: Call): boolean {
+  return answer !== undefined && [408, 429].includes(answer.status)
+}

@@ -1,0 +1,135 @@
+/**
+ * Whether the feed tells the same story as the responses (docs/changes.md): every content that a response has shown,
+ * nothing that nobody made, in the order of the calls where they did not overlap; and together the plants that are
+ * stored.
+ */
+import { toJson } from '../../../client/json.ts'
+import type { Change } from '../../../service/change-feed.ts'
+import type { StoredPlant } from '../../../service/plant-store.ts'
+import { replay } from '../../stores/changes.ts'
+import type { Call, History } from '../history.ts'
+import { contentOf, keyOf } from '../operations/register.ts'
+import { type Action, describe, timelinesOf } from './timelines.ts'
+
+/**
+ * @param feed all changes since the database was created
+ * @param stored the plants at the end, in the order of their ids
+ */
+export function judgeFeed(
+  history: History,
+  feed: readonly Change[],
+  stored: readonly StoredPlant[],
+): string[] {
+  const faults = [...judgeCursors(feed), ...judgeReplay(feed, stored)]
+  const restored = history.marks.findLast(({ mark }) => mark === 'restored')
+  const restoredAt = restored?.at ?? Number.NEGATIVE_INFINITY
+  const signed: Signed[] = []
+  for (const [id, actions] of timelinesOf(history).actions) {
+    const changes = feed.filter((change) => change.id === id)
+    const kept = actions.filter(({ call }) => call.called > restoredAt)
+    faults.push(
+      ...judgeOrigins(changes, actions),
+      ...judgeContents(changes, kept),
+      ...judgeRemovals(id, changes, actions, kept),
+    )
+    signed.push(...signedChanges(changes, kept))
+  }
+  const places = new Map(feed.map((change, place) => [change, place]))
+  const inOrder = signed.toSorted(
+    (one, other) => (places.get(one.change) ?? 0) - (places.get(other.change) ?? 0),
+  )
+  return [...faults, ...judgeOrder(inOrder)]
+}
+
+/** Whether a follower has received the end of the feed, from its first change on: nothing twice, nothing skipped. */
+export function judgeFollower(received: readonly Change[], feed: readonly Change[]): string[] {
+  const [first] = received
+  if (first === undefined) return []
+  const start = feed.findIndex(({ cursor }) => cursor === first.cursor)
+  const expected = feed.slice(start).map((change) => toJson(change))
+  const place = expected.findIndex((change, index) => change !== toJson(received[index] ?? null))
+  if (place >= 0) {
+    return [`the follower received ${toJson(received[place] ?? null)}, not ${expected[place]}`]
+  }
+  return received.length > expected.length
+    ? ['the follower received changes that are not in the feed']
+    : []
+}
+
+function judgeCursors(feed: readonly Change[]): string[] {
+  const distinct = new Set(feed.map(({ cursor }) => cursor))
+  return distinct.size === feed.length
+    ? []
+    : [`${feed.length - distinct.size} changes have the cursor of another`]
+}
+
+function judgeReplay(feed: readonly Change[], stored: readonly StoredPlant[]): string[] {
+  try {
+    const replayed = toJson(replay(feed))
+    return replayed === toJson(stored)
+      ? []
+      : [`the changes yield ${replayed}, not ${toJson(stored)}`]
+  } catch (error) {
+    return [`the changes contradict each other: ${(error as Error).message}`]
+  }
+}
+
+function judgeOrigins(changes: readonly Change[], actions: readonly Action[]): string[] {
+  const names = new Set(actions.map(({ step }) => step.writes?.name))
+  return changes
+    .filter(({ plant }) => plant !== undefined && !names.has(plant.name))
+    .map((change) => `nobody made the change ${toJson(change)}`)
+}
+
+function judgeContents(changes: readonly Change[], actions: readonly Action[]): string[] {
+  const contents = new Set(changes.map(({ plant }) => keyOf(plant && contentOf(plant))))
+  return actions
+    .filter(({ step }) => step.shows !== undefined && !contents.has(keyOf(step.shows)))
+    .map(({ call }) => `the feed lacks ${describe(call)}`)
+}
+
+function judgeRemovals(
+  id: bigint,
+  changes: readonly Change[],
+  actions: readonly Action[],
+  kept: readonly Action[],
+): string[] {
+  const isRemoval = ({ step }: Action) =>
+    !step.isRead && step.writes !== undefined && step.writes.name === undefined
+  const found = changes.filter(({ type }) => type === 'removed').length
+  const least = kept.filter((action) => isRemoval(action) && !action.isOpen).length
+  const most = actions.filter(isRemoval).length
+  return found >= least && found <= most
+    ? []
+    : [`the feed has ${found} removals of ${id}, not ${least} to ${most}`]
+}
+
+interface Signed {
+  readonly change: Change
+  readonly call: Call
+}
+
+/** The changes to a name that only one call has written, whose response has arrived. */
+function signedChanges(changes: readonly Change[], actions: readonly Action[]): Signed[] {
+  const writers = Map.groupBy(
+    actions.filter(({ step }) => step.writes?.name !== undefined),
+    ({ step }) => step.writes?.name,
+  )
+  return [...writers].flatMap(([name, [action, ...others]]) => {
+    const change = changes.find(({ plant }) => plant?.name === name)
+    if (action === undefined || action.isOpen || others.length > 0 || !change) return []
+    return [{ change, call: action.call }]
+  })
+}
+
+function judgeOrder(signed: readonly Signed[]): string[] {
+  const faults: string[] = []
+  let latest: Call | undefined
+  for (const { call } of signed) {
+    if (latest !== undefined && (call.ended ?? 0) < latest.called) {
+      faults.push(`in the feed, ${describe(latest)}\n  is before ${describe(call)}`)
+    }
+    if (latest === undefined || call.called > latest.called) latest = call
+  }
+  return faults
+}

@@ -1,0 +1,203 @@
+/** The judge of linearizability accepts what can have happened, and rejects what cannot. */
+import { join } from 'node:path'
+import t from 'tap'
+import { type Call, History, type Mark } from '../history.ts'
+import { judgePlant } from './linearizability.ts'
+import { timelinesOf } from './timelines.ts'
+import {
+  batches,
+  creates,
+  fence,
+  historyOf,
+  ID,
+  lists,
+  listsTags,
+  reads,
+  removes,
+  replaces,
+  restored,
+  updates,
+} from './written-histories.ts'
+
+type Entries = readonly (Call | Mark)[]
+
+const [fir, maple] = [
+  { id: ID, name: 'fir' },
+  { id: ID, name: 'maple' },
+]
+
+const POSSIBLE: Readonly<Record<string, Entries>> = {
+  'changes one after the other': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple', 200),
+    reads([4, 5], 'maple'),
+    removes([6, 7], 204),
+    reads([8, 9]),
+  ],
+  'reads before and after a change that overlaps both': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 9], 'maple', 200),
+    reads([3, 4], 'fir'),
+    reads([5, 6], 'maple'),
+  ],
+  'a replayed and a refused create': [
+    creates([0, 1], 'fir', 200),
+    creates([2, 3], 'fir', 200),
+    creates([4, 5], 'maple', 409),
+  ],
+  'of two conditional changes, one': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 5], 'maple', 200, 'fir'),
+    replaces([2, 5], 'oak', 412, 'fir'),
+  ],
+  'an open change that takes effect late': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple'),
+    reads([4, 5], 'fir'),
+    reads([6, 7], 'maple'),
+  ],
+  'an open change that never takes effect': [
+    creates([0, 1], 'fir', 200),
+    removes([2, 3]),
+    reads([4, 5], 'fir'),
+  ],
+  'open changes in a row, of which the first is hidden': [
+    creates([0, 1], 'fir'),
+    updates([0, 1], { tag: 'Tree' }),
+    reads([2, 3], { name: 'fir', tag: 'Tree' }),
+  ],
+  'an open change that only a refusal shows': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple'),
+    replaces([4, 5], 'oak', 412, 'fir'),
+  ],
+  'an open change of before a fence': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple'),
+    fence(4),
+    reads([5, 6], 'maple'),
+  ],
+  'a batch, and another that conflicts': [
+    batches([0, 1], [fir, { id: 3n, name: 'fir' }], { created: 2, replayed: 0 }),
+    batches([2, 3], [{ id: 3n, name: 'oak' }, maple], { conflict: 1 }),
+    reads([4, 5], 'fir'),
+  ],
+  'pages that omit what does not match, or is beyond their end': [
+    creates([0, 1], 'fir', 200),
+    lists([2, 3], 'tag=Tree', []),
+    lists([2, 3], 'limit=1', [{ id: 3n, name: 'oak' }], 3n),
+    lists([2, 3], 'after=4', []),
+    listsTags([2, 3], ['Tree']),
+  ],
+  'a restored plant': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple'),
+    restored(4, [{ id: ID, name: 'oak' }]),
+    reads([5, 6], 'oak'),
+  ],
+}
+
+const IMPOSSIBLE: Readonly<Record<string, Entries>> = {
+  'a read of what nobody wrote': [reads([0, 1], 'fir')],
+  'a stale read': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple', 200),
+    reads([4, 5], 'fir'),
+  ],
+  'a read that goes back': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 9], 'maple', 200),
+    reads([3, 4], 'maple'),
+    reads([5, 6], 'fir'),
+  ],
+  'a lost create': [creates([0, 1], 'fir', 200), reads([2, 3])],
+  'a lost removal': [creates([0, 1], 'fir', 200), removes([2, 3], 204), reads([4, 5], 'fir')],
+  'two winners': [creates([0, 5], 'fir', 200), creates([0, 5], 'maple', 200)],
+  'two conditional changes of the same version': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 5], 'maple', 200, 'fir'),
+    replaces([2, 5], 'oak', 200, 'fir'),
+  ],
+  'a refusal without a reason': [creates([0, 1], 'fir', 200), replaces([2, 3], 'oak', 412, 'fir')],
+  'an update that loses another': [
+    creates([0, 1], 'fir', 200),
+    updates([2, 5], { tag: 'Tree' }, 200, { name: 'fir', tag: 'Tree' }),
+    updates([2, 5], { name: 'oak' }, 200, { name: 'oak' }),
+    reads([6, 7], 'oak'),
+  ],
+  'an open change that is made twice': [
+    creates([0, 1], 'fir', 200),
+    removes([2, 3]),
+    reads([4, 5]),
+    creates([6, 7], 'fir', 200),
+    reads([8, 9]),
+  ],
+  'an open change after a fence': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple'),
+    fence(4),
+    reads([5, 6], 'fir'),
+    reads([7, 8], 'maple'),
+  ],
+  'half a batch': [
+    batches([0, 1], [fir, { id: 3n, name: 'fir' }], { created: 2, replayed: 0 }),
+    reads([2, 3]),
+  ],
+  'a batch that fails without a conflict': [
+    batches([0, 1], [{ id: 3n, name: 'oak' }, maple], { conflict: 1 }),
+  ],
+  'a batch that fails and is stored': [
+    batches([0, 1], [{ id: 3n, name: 'oak' }, maple], { conflict: 0 }),
+    reads([2, 3], 'maple'),
+  ],
+  'a page that lacks a plant': [creates([0, 1], 'fir', 200), lists([2, 3], '', [])],
+  'a page that lacks a plant before its end': [
+    creates([0, 1], 'fir', 200),
+    lists([2, 3], 'limit=1', [{ id: 2n ** 53n, name: 'oak' }], 2n ** 53n),
+  ],
+  'a list of tags with one that the plant has not': [
+    creates([0, 1], 'fir', 200),
+    listsTags([2, 3], [`red ${ID}`]),
+  ],
+  'a change that was undone by a restore': [
+    creates([0, 1], 'fir', 200),
+    restored(4, []),
+    reads([5, 6], 'fir'),
+  ],
+}
+
+for (const [expected, histories] of [
+  ['linearizable', POSSIBLE],
+  ['violated', IMPOSSIBLE],
+] as const) {
+  for (const [name, entries] of Object.entries(histories)) {
+    t.test(`${name}: ${expected}`, async (t) => {
+      const { marks, ...history } = historyOf(entries)
+      const { actions, impossible } = timelinesOf(history)
+      t.same(impossible, [])
+      t.equal(judgePlant(ID, actions.get(ID) ?? [], marks).is, expected)
+    })
+  }
+}
+
+t.test('a violation shows only the calls that it needs', async (t) => {
+  const history = historyOf([
+    creates([0, 1], 'fir', 200),
+    ...[2, 4, 6, 8].map((at) => reads([at, at + 1], 'fir')),
+    replaces([10, 11], 'maple', 200),
+    reads([12, 13], 'maple'),
+    reads([14, 15], 'fir'),
+  ])
+  const verdict = judgePlant(ID, timelinesOf(history).actions.get(ID) ?? [], [])
+  t.match(verdict, { is: 'violated', states: [undefined] })
+  const shown = 'actions' in verdict ? verdict.actions.map(({ call }) => call.called) : []
+  t.same(shown, [0, 10, 14])
+})
+
+t.test('a saved history is judged like the original', async (t) => {
+  const file = join(t.testdir(), 'history.jsonl')
+  const history = historyOf([...(IMPOSSIBLE['a stale read'] ?? []), fence(6), restored(7, [fir])])
+  history.feed = { changes: [], stored: [fir] }
+  history.save(file)
+  t.strictSame(History.load(file), history)
+})

@@ -1,0 +1,30 @@
+/** Whether a mirror only ever had plants that its source had too, at some position of the feed, and never went back. */
+import { toJson } from '../../../client/json.ts'
+import type { Change } from '../../../service/change-feed.ts'
+import type { StoredPlant } from '../../../service/plant-store.ts'
+import { byId } from '../../stores/plants.ts'
+
+/**
+ * @param observed the plants of the mirror, each time read in one page, in the order of the reads
+ * @param feed all changes of the source since its database was created
+ */
+export function judgeMirror(
+  observed: readonly (readonly StoredPlant[])[],
+  feed: readonly Change[],
+): string[] {
+  const plants = new Map<bigint, StoredPlant>()
+  const state = () => toJson(byId(plants.values()))
+  let position = 0
+  for (const [index, each] of observed.entries()) {
+    const wanted = toJson(each)
+    while (state() !== wanted && position < feed.length) {
+      const { id, plant } = feed[position] as Change
+      if (plant === undefined) plants.delete(id)
+      else plants.set(id, { id, ...plant })
+      position += 1
+    }
+    if (state() !== wanted)
+      return [`read ${index} of the mirror is no later state of its source: ${wanted}`]
+  }
+  return []
+}

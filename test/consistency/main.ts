@@ -1,0 +1,65 @@
+/**
+ * `npm run test:consistency`: puts a service under contended load while a disaster happens, and judges what clients saw.
+ * `-- --minutes 10 --disaster kill,threads --seed 7` chooses, `-- --judge FILE` judges a saved history again.
+ */
+import { Command, InvalidArgumentError } from 'commander'
+import { Teardowns } from '../../tools/teardowns.ts'
+import { DISASTERS } from './disasters/disasters.ts'
+import { History } from './history.ts'
+import { judge } from './judges/judge.ts'
+import { formatReport } from './report.ts'
+import { newSeed, run } from './run.ts'
+
+interface Options {
+  readonly minutes: number
+  readonly disaster?: string
+  readonly seed: number
+  readonly judge?: string
+}
+
+const names = DISASTERS.map(({ name }) => name)
+const command = new Command('test:consistency')
+  .description('judge what contending clients see while a disaster happens')
+  .option('--minutes <number>', 'of each disaster', toNumber, 1)
+  .option('--disaster <names>', `separated by commas: ${names.join(', ')}; all by default`)
+  .option('--seed <number>', 'of the plans of the clients', toNumber, newSeed())
+  .option('--judge <file>', 'judge a saved history instead')
+  .parse()
+
+const options = command.opts<Options>()
+// Each process has teardowns and listeners of its own.
+process.setMaxListeners(0)
+if (options.judge !== undefined) judgeAgain(options.judge)
+else await runAll(options)
+
+function judgeAgain(file: string): void {
+  const { violations } = judge(History.load(file))
+  console.log(violations.length === 0 ? 'no violation' : violations.join('\n'))
+  if (violations.length > 0) process.exitCode = 1
+}
+
+async function runAll({ minutes, disaster: wanted = names.join(), seed }: Options): Promise<void> {
+  const unknown = wanted.split(',').filter((name) => !names.includes(name))
+  if (unknown.length > 0) command.error(`error: unknown disaster ${unknown}: use ${names}`)
+  for (const disaster of DISASTERS.filter(({ name }) => wanted.split(',').includes(name))) {
+    const missing = disaster.missing?.()
+    if (missing !== undefined) {
+      console.log(`${disaster.name}: skipped: ${missing}`)
+      continue
+    }
+    const owner = new Teardowns()
+    try {
+      const report = await run(disaster, { owner, seed, seconds: minutes * 60 })
+      console.log(formatReport(report))
+      if (report.violations.length > 0) process.exitCode = 1
+    } finally {
+      await owner.run()
+    }
+  }
+}
+
+function toNumber(text: string): number {
+  const number = Number(text)
+  if (!(number >= 0)) throw new InvalidArgumentError('expected a number')
+  return number
+}
