@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { components } from './api.gen.ts'
 import {
   BACKSLASH,
   CLOSING_BRACE,
@@ -26,16 +25,10 @@ import {
   ZERO,
 } from './bytes.ts'
 import { exactNumber, SAFE_LENGTH } from './int64.ts'
-
-/** Fails to compile if a member is missing. */
-const NAMES: Record<keyof components['schemas']['NewPlant'], true> = {
-  id: true,
-  name: true,
-  tag: true,
-}
+import { members } from './members.gen.ts'
 
 /** The members that are built, with their names in UTF-8. */
-const MEMBERS = Object.keys(NAMES).map((name) => ({ name, bytes: Buffer.from(name) }))
+const MEMBERS = members.map(({ name }) => ({ name, bytes: Buffer.from(name) }))
 
 /** Enough for any plant, and far less than the depth at which recursion overflows the stack. */
 const DEPTH_MAX = 64
@@ -192,7 +185,7 @@ class PlantParser {
       if (isEqual(member.bytes, bytes, start + 1, end)) return member.name
     if (!hasEscape) return undefined
     const name = this.#text(start)
-    return Object.hasOwn(NAMES, name) ? name : undefined
+    return MEMBERS.find((member) => member.name === name)?.name
   }
 
   /** @param items receives the items */

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
+import { textLength } from '../../../../contract/plant.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
 import {
   type PageRequest,
@@ -23,14 +24,7 @@ import {
   ROW_TEXT_MAX,
   ROWS_MAX,
 } from '../../shared/page-limits.ts'
-import {
-  joinPlants,
-  measureText,
-  type PlantRow,
-  type TokenRow,
-  toPlant,
-  toToken,
-} from '../../shared/rows.ts'
+import { joinPlants, type PlantRow, type TokenRow, toPlant, toToken } from '../../shared/rows.ts'
 import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
@@ -281,8 +275,9 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   let batch: StoredPlant[] = []
   let text = 0
   for (const row of rows) {
-    batch.push(toPlant(row))
-    text += measureText(row)
+    const plant = toPlant(row)
+    batch.push(plant)
+    text += textLength(plant)
     if (batch.length < EXPORT_BATCH_SIZE && text < BATCH_TEXT_MAX) continue
     yield batch
     batch = []
