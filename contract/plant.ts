@@ -22,9 +22,10 @@ export function describePlants(members: readonly Member[]) {
   /** Whether two plants have the same content. A missing tag differs from an empty one, and no plant from any plant. */
   function hasSameContent(one: Content | undefined, other: Content | undefined): boolean {
     if (one === undefined || other === undefined) return one === other
-    const [values, others]: ContentValues[] = [one, other]
+    const values: ContentValues = one
+    const others: ContentValues = other
     for (const { name } of contentMembers) {
-      if ((values?.[name] ?? undefined) !== (others?.[name] ?? undefined)) return false
+      if ((values[name] ?? undefined) !== (others[name] ?? undefined)) return false
     }
     return true
   }

@@ -2,14 +2,28 @@ import type { Json } from '../../../contract/operation-types.ts'
 import { pickContent } from '../../../contract/plant.ts'
 import { scopes } from '../../../contract/scopes.ts'
 import type { Change } from '../../../service/change-feed.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 
-/** A row of the table `plants`, which has exactly these columns. */
+/**
+ * The columns of the table `plants` on both engines, except the id. Only migrations and triggers repeat them, because
+ * those must not change.
+ */
+export const CONTENT_COLUMNS = ['name', 'tag'] as const
+
+/** All columns of the table `plants`, in SQL. */
+export const PLANT_COLUMNS = ['id', ...CONTENT_COLUMNS].join(', ')
+
+/** A row of the table `plants`. */
 export interface PlantRow {
   readonly id: bigint
   readonly name: string
   readonly tag: string | null
+}
+
+/** The values of CONTENT_COLUMNS, in their order. */
+export function contentValues(plant: Plant): (string | null)[] {
+  return CONTENT_COLUMNS.map((column) => plant[column] ?? null)
 }
 
 export function toPlant({ id, name, tag }: PlantRow): StoredPlant {

@@ -24,7 +24,14 @@ import {
   ROW_TEXT_MAX,
   ROWS_MAX,
 } from '../../shared/page-limits.ts'
-import { joinPlants, type PlantRow, type TokenRow, toPlant, toToken } from '../../shared/rows.ts'
+import {
+  CONTENT_COLUMNS,
+  joinPlants,
+  type PlantRow,
+  type TokenRow,
+  toPlant,
+  toToken,
+} from '../../shared/rows.ts'
 import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
@@ -291,7 +298,7 @@ function toPage(plants: readonly string[]): PlantPage {
 }
 
 const JSON_OR_ID = `
-  CASE WHEN octet_length(name) > ${ROW_TEXT_MAX} OR octet_length(tag) > ${ROW_TEXT_MAX} THEN id
+  CASE WHEN ${CONTENT_COLUMNS.map((column) => `octet_length(${column}) > ${ROW_TEXT_MAX}`).join(' OR ')} THEN id
   ELSE ${PLANT_JSON} END`
 
 function prepareReads(db: Database) {
