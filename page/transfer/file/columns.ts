@@ -25,14 +25,26 @@ export type Mapping = { readonly [name: string]: string | undefined }
  * Names that spreadsheets and other programs give the columns of some members, in lower case and without other
  * characters.
  */
-const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['id', ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber']],
-  [
-    'name',
-    ['name', 'scientificname', 'botanicalname', 'plantname', 'plant', 'species', 'taxon', 'title'],
-  ],
-  ['tag', ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family']],
-])
+const SYNONYMS: readonly { readonly member: string; readonly names: readonly string[] }[] = [
+  { member: 'id', names: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'] },
+  {
+    member: 'name',
+    names: [
+      'name',
+      'scientificname',
+      'botanicalname',
+      'plantname',
+      'plant',
+      'species',
+      'taxon',
+      'title',
+    ],
+  },
+  {
+    member: 'tag',
+    names: ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family'],
+  },
+]
 
 /**
  * Guesses which column has which member: by the same name, by a similar one or, for ids, by the values.
@@ -48,7 +60,8 @@ export function guessMapping(columns: readonly Column[], sample: readonly FileRe
   }
   const exact = members.map((member) => choose(({ name }) => name === member.name))
   const chooseSimilar = (member: string) => {
-    for (const synonym of SYNONYMS.get(member) ?? []) {
+    const synonyms = SYNONYMS.filter((each) => each.member === member)
+    for (const synonym of synonyms.flatMap(({ names }) => names)) {
       const key = choose(({ name }) => toLetters(name) === synonym)
       if (key !== undefined) return key
     }
