@@ -1,15 +1,9 @@
 /** JSON (RFC 8259) in which ids are exact bigints. */
-import type { components } from '../contract/api.gen.ts'
 import { toInt64 } from '../contract/int64.ts'
+import { members } from '../contract/members.gen.ts'
 
-type Plant = components['schemas']['StoredPlant']
-
-/** The int64 properties of a plant. Fails to compile if one is missing. */
-const INT64: Record<Int64Member, true> = { id: true }
-
-type Int64Member = {
-  [Name in keyof Plant]-?: Plant[Name] extends bigint ? Name : never
-}[keyof Plant]
+/** The names of the int64 members of a plant. */
+const INT64 = new Set(members.filter(({ type }) => type === 'int64').map(({ name }) => name))
 
 /** TypeScript does not declare this function yet. */
 const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
@@ -37,6 +31,6 @@ export function parseJson(text: string): unknown {
 }
 
 function reviveId(name: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || !Object.hasOwn(INT64, name)) return value
+  if (typeof value !== 'number' || !INT64.has(name)) return value
   return toInt64(String(context?.source)) ?? value
 }

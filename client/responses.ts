@@ -1,6 +1,9 @@
 /** Reads responses, and detects those that violate the contract. */
 import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
+import { members } from '../contract/members.gen.ts'
+import { isValueOf, type Member } from '../contract/members.ts'
+import { contentMembers } from '../contract/plant.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
 
@@ -51,12 +54,19 @@ function parseContent(text = ''): unknown {
 
 /** Whether a value has the properties of the contract's `Plant`. It can have others too. */
 export function isPlant(value: unknown): value is Schemas['Plant'] {
-  const { name, tag } = asRecord(value)
-  return typeof name === 'string' && (tag === undefined || typeof tag === 'string')
+  return hasMembers(value, contentMembers)
 }
 
 export function isStoredPlant(value: unknown): value is Schemas['StoredPlant'] {
-  return isPlant(value) && typeof asRecord(value).id === 'bigint'
+  return hasMembers(value, members)
+}
+
+function hasMembers(value: unknown, members: readonly Member[]): boolean {
+  const record = asRecord(value)
+  return members.every((member) => {
+    const { [member.name]: found } = record
+    return found === undefined ? !member.isRequired : isValueOf(member, found)
+  })
 }
 
 export function areStoredPlants(value: unknown): value is Schemas['StoredPlant'][] {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { known } from './known.ts'
+import { isMemberType, type Member } from './members.ts'
 import { PACKAGE } from './package.ts'
 import { type Scope, scopes } from './scopes.ts'
 
@@ -24,7 +26,9 @@ export class ContractError extends Error {}
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
+  readonly format?: string
   readonly properties?: { readonly [name: string]: Schema }
+  readonly required?: readonly string[]
   readonly items?: Schema
   readonly maxItems?: number
   readonly allOf?: readonly Schema[]
@@ -179,6 +183,29 @@ export function resolveReference(document: object, reference: string): unknown {
   let found: unknown = document
   for (const name of path) found = (found as Record<string, unknown>)[name]
   return found
+}
+
+/**
+ * The members of a plant, in the order of the schema `StoredPlant`.
+ *
+ * @throws ContractError naming the first one with a type that no member can have
+ */
+export function plantMembers(document: ContractDocument): Member[] {
+  return membersOf(document, known(document.components.schemas.StoredPlant))
+}
+
+function membersOf(document: ContractDocument, schema: Schema): Member[] {
+  const { allOf = [], properties = {}, required = [] } = resolve(document, schema)
+  const own = Object.entries(properties).map(([name, property]) => {
+    const { type, format = type } = resolve(document, property)
+    if (!isMemberType(format)) throw new ContractError(`plants: ${name} has the type ${format}`)
+    return { name, type: format, isRequired: required.includes(name) }
+  })
+  return [...allOf.flatMap((part) => membersOf(document, part)), ...own]
+}
+
+function resolve(document: ContractDocument, schema: Schema): Schema {
+  return schema.$ref === undefined ? schema : Object(resolveReference(document, schema.$ref))
 }
 
 /**

@@ -26,22 +26,23 @@ import {
   ZERO,
 } from './bytes.ts'
 import { exactNumber, SAFE_LENGTH } from './int64.ts'
+import { members } from './members.gen.ts'
 
 type Schemas = components['schemas']
 
 type MemberOf<Type> = Type extends unknown ? keyof Type : never
 
-/** The members of plants and of changes to them. Fails to compile if one is missing. */
-const NAMES: Record<MemberOf<Schemas['NewPlant'] | Schemas['PlantChange']>, true> = {
-  id: true,
-  name: true,
-  tag: true,
-  op: true,
-  ifMatch: true,
-}
+/** The members of a change beside those of a plant. Fails to compile if one is missing. */
+const CHANGE_NAMES: Record<
+  Exclude<MemberOf<Schemas['PlantChange']>, keyof Schemas['StoredPlant']>,
+  true
+> = { op: true, ifMatch: true }
 
 /** The members that are built, with their names in UTF-8. */
-const MEMBERS = Object.keys(NAMES).map((name) => ({ name, bytes: Buffer.from(name) }))
+const MEMBERS = [...members.map(({ name }) => name), ...Object.keys(CHANGE_NAMES)].map((name) => ({
+  name,
+  bytes: Buffer.from(name),
+}))
 
 /** Enough for any plant, and far less than the depth at which recursion overflows the stack. */
 const DEPTH_MAX = 64
@@ -203,7 +204,8 @@ class PlantParser {
       if (isEqual(member.bytes, bytes, start + 1, end)) return member.name
     if (!hasEscape && this.#hasUnknownMember) return undefined
     const name = this.#text(start)
-    if (Object.hasOwn(NAMES, name)) return name
+    const known = MEMBERS.find((member) => member.name === name)
+    if (known !== undefined) return known.name
     if (!this.#hasUnknownMember) {
       this.#hasUnknownMember = true
       // An assignment to `__proto__` would add nothing.

@@ -1,7 +1,7 @@
 import type { components } from '../contract/api.gen.ts'
-import { plantJson } from '../contract/plant.ts'
+import { members } from '../contract/members.gen.ts'
+import { plantJson, toFields } from '../contract/plant.ts'
 import type { Format } from './readers.ts'
-import { FIELDS } from './records.ts'
 
 type StoredPlant = components['schemas']['StoredPlant']
 
@@ -15,18 +15,21 @@ export interface RecordFormat {
   readonly line: (plant: StoredPlant) => string
 }
 
+/** The columns of a CSV file, without a line break. */
+export const CSV_HEADER = members.map(({ name }) => name).join()
+
 /** How plants are written in each format. */
 export const recordFormats: { readonly [Each in ExportFormat]: RecordFormat } = {
   ndjson: { header: '', line: ndjsonLine },
-  csv: { header: `${FIELDS.join()}\n`, line: csvLine },
+  csv: { header: `${CSV_HEADER}\n`, line: csvLine },
 }
 
 function ndjsonLine(plant: StoredPlant): string {
   return `${plantJson(plant)}\n`
 }
 
-function csvLine({ id, name, tag }: StoredPlant): string {
-  return csvRecord([String(id), name, tag])
+function csvLine(plant: StoredPlant): string {
+  return csvRecord(toFields(plant))
 }
 
 /** A record of CSV, including its newline. An undefined field is empty, and an empty one is a pair of quotes. */
@@ -59,8 +62,12 @@ const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
  * A negative id stays a number. It is harmless because every name is quoted; otherwise `-1,5+…` could be a formula in
  * locales whose decimal mark is a comma.
  */
-export function formulaFreeLine({ id, name, tag }: StoredPlant): string {
-  return `${id},${escapeFormulas(name)},${tag === undefined ? '' : escapeFormulas(tag)}\n`
+export function formulaFreeLine(plant: StoredPlant): string {
+  const fields = toFields(plant).map((text, index) => {
+    if (text === undefined) return ''
+    return members[index]?.type === 'string' ? escapeFormulas(text) : text
+  })
+  return `${fields.join()}\n`
 }
 
 function escapeFormulas(text: string): string {

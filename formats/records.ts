@@ -1,8 +1,3 @@
-/** The fields of a plant. */
-export const FIELDS = ['id', 'name', 'tag'] as const
-
-export type Field = (typeof FIELDS)[number]
-
 /** A record of a file, before its columns are mapped to those of a plant. */
 export interface FileRecord {
   /** The line of the file that the record starts on or, in a JSON array, the number of the item. Both start at 1. */

@@ -1,7 +1,10 @@
-/** Generates what derives from the contract: types, the table of error codes and the limits of requests. */
+/**
+ * Generates what derives from the contract: types, the table of error codes, the limits of requests and the members of
+ * plants.
+ */
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
-import { loadContract, resolveReference } from '../contract/contract.ts'
+import { loadContract, plantMembers, resolveReference } from '../contract/contract.ts'
 
 const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'
 
@@ -39,6 +42,7 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
       NOTICE + generateErrorCodes(document),
     ],
     [new URL('../contract/limits.gen.ts', import.meta.url), NOTICE + generateLimits(document)],
+    [new URL('../contract/members.gen.ts', import.meta.url), NOTICE + generateMembers()],
   ])
 }
 
@@ -89,9 +93,22 @@ function generateLimits(document: Contract): string {
     ]
     return [operation.operationId, Object.fromEntries(parts.filter(([, each]) => each))]
   })
-  const json = JSON.stringify(Object.fromEntries(limits), null, 2)
-  const object = json.replace(/"(\w+)":/g, '$1:')
+  const object = toSource(Object.fromEntries(limits))
   return `/** The limits of the parameters and the body of each operation. */\nexport const limits = ${object} as const\n`
+}
+
+/** A value as TypeScript. */
+function toSource(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(/"(\w+)":/g, '$1:')
+}
+
+/** The members of a plant. */
+function generateMembers(): string {
+  return [
+    "import type { Member } from './members.ts'\n\n",
+    '/** The members of a plant, in their order in JSON and in files. */\n',
+    `export const members: readonly Member[] = ${toSource(plantMembers(loadContract()))}\n`,
+  ].join('')
 }
 
 /** The limits that a schema sets; undefined if it sets none. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
 import type { Json, PlantCount } from '../contract/operation-types.ts'
+import { contentMembers, textLength } from '../contract/plant.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { AcquireSlot } from './short-read.ts'
 
@@ -231,12 +232,20 @@ const VERSION_TEXT_MAX = 64
  * have the same version, and a plant that changes back gets its old version back. The version of a short plant is its
  * content, because hashing takes half as long as reading the plant. Otherwise, it is 132 bits of SHA-256 in base64url.
  */
-export function contentVersion({ name, tag }: Plant): string {
-  if (name.length + (tag?.length ?? 0) > VERSION_TEXT_MAX) {
-    return hash('sha256', JSON.stringify([name, tag]), 'base64url').slice(0, 22)
+export function contentVersion(plant: Plant): string {
+  const values: { readonly [name: string]: string | undefined } = plant
+  if (textLength(plant) > VERSION_TEXT_MAX) {
+    const content = contentMembers.map(({ name }) => values[name])
+    return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 22)
   }
-  const version = `name=${encodeURIComponent(name)}`
-  return tag === undefined ? version : `${version}&tag=${encodeURIComponent(tag)}`
+  let version = ''
+  for (const { name } of contentMembers) {
+    const value = values[name]
+    if (value === undefined) continue
+    if (version !== '') version += '&'
+    version += `${name}=${encodeURIComponent(value)}`
+  }
+  return version
 }
 
 /**

@@ -15,10 +15,20 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     // These use nothing of Node, so they also run in browsers.
     'contract/int64.ts',
     'contract/limits.gen.ts',
+    'contract/members.gen.ts',
+    'contract/members.ts',
+    'contract/plant.ts',
     'time/retry.ts',
   ],
   // Runs in browsers too, like the files named here.
-  formats: ['contract/api.gen.ts', 'contract/int64.ts', 'contract/known.ts', 'contract/plant.ts'],
+  formats: [
+    'contract/api.gen.ts',
+    'contract/int64.ts',
+    'contract/known.ts',
+    'contract/members.gen.ts',
+    'contract/members.ts',
+    'contract/plant.ts',
+  ],
   // Runs in browsers.
   page: [
     'client',
@@ -26,6 +36,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/int64.ts',
     'contract/limits.gen.ts',
     'contract/known.ts',
+    'contract/members.gen.ts',
+    'contract/members.ts',
     'contract/plant.ts',
     'time/retry.ts',
     'time/shared-result.ts',

@@ -1,4 +1,6 @@
+import { Fragment } from 'preact'
 import type { Plant } from '../../client/client.ts'
+import { contentMembers } from '../../contract/plant.ts'
 import { cutAtDifference } from '../text/display-text.ts'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import { contentOf, type Draft, type Drafts, type Saver } from './drafts.ts'
@@ -79,16 +81,26 @@ function Version({
   readonly plant: Plant
   readonly other: Plant | undefined
 }) {
+  const values: { readonly [name: string]: string | undefined } = plant
+  const others: { readonly [name: string]: string | undefined } = other ?? {}
   return (
     <div class="version">
       <dt>{title}</dt>
       <dd>
-        <PlantText
-          text={cutAtDifference(plant.name, other?.name ?? '', TEXT_LENGTH)}
-          blank="no name"
-        />
-        <br />
-        <Tag tag={plant.tag && cutAtDifference(plant.tag, other?.tag ?? '', TEXT_LENGTH)} />
+        {contentMembers.map(({ name }, index) => {
+          const text = values[name]
+          const shown = text && cutAtDifference(text, others[name] ?? '', TEXT_LENGTH)
+          return (
+            <Fragment key={name}>
+              {index > 0 && <br />}
+              {name === 'tag' ? (
+                <Tag tag={shown} />
+              ) : (
+                <PlantText text={shown ?? ''} blank={`no ${name}`} />
+              )}
+            </Fragment>
+          )
+        })}
       </dd>
     </div>
   )

@@ -1,17 +1,10 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { isTypingOutside } from '../list/surroundings.ts'
 import type { Tags } from '../list/use-tags.ts'
-import { cut, fromLines, toLines } from '../text/display-text.ts'
-import { formatNumber } from '../text/numbers.ts'
 import { Conflict } from './conflict.tsx'
+import { ContentFields } from './content-fields.tsx'
 import { type Draft, type Drafts, isChanged, type Saver } from './drafts.ts'
 import './drafts.css'
-
-/** Longer text makes typing slow, so that it is only shown on request. */
-const TEXT_LENGTH = 5000
-
-/** How many tags the browser suggests. */
-const SUGGESTED_MAX = 1000
 
 /** A form for a plant: one to add or, in place of its row, one to change. */
 export function DraftEditor({
@@ -66,18 +59,7 @@ export function DraftEditor({
       {before === undefined && (
         <IdField id={typed.id} isReadOnly={isSending} onId={(id) => drafts.type(key, { id })} />
       )}
-      <TextField
-        label="Name"
-        text={typed.name}
-        isReadOnly={isSending}
-        onText={(name) => drafts.type(key, { name })}
-      />
-      <TagField
-        tag={typed.tag}
-        tags={tags}
-        isReadOnly={isSending}
-        onTag={(tag) => drafts.type(key, { tag })}
-      />
+      <ContentFields drafts={drafts} draft={draft} tags={tags} />
       <p class="problem" role="alert">
         {problem !== undefined && (state === 'unsent' ? `Not saved. ${problem}` : problem)}
       </p>
@@ -139,105 +121,5 @@ function IdField({
         onInput={({ currentTarget }) => onId(currentTarget.value)}
       />
     </label>
-  )
-}
-
-/** A text field of any length, which can have several lines. */
-function TextField({
-  label,
-  text,
-  isReadOnly,
-  onText,
-}: {
-  readonly label: string
-  readonly text: string
-  readonly isReadOnly: boolean
-  readonly onText: (text: string) => void
-}) {
-  const [isWhole, setWhole] = useState(text.length <= TEXT_LENGTH)
-  const field = useRef<HTMLTextAreaElement>(null)
-  return (
-    <div class="text-field">
-      <label class="field">
-        {label}
-        <textarea
-          ref={field}
-          rows={1}
-          dir="auto"
-          spellcheck={false}
-          value={toLines(isWhole ? text : cut(text, TEXT_LENGTH))}
-          readOnly={isReadOnly || !isWhole}
-          onInput={({ currentTarget }) => onText(fromLines(currentTarget.value, text))}
-        />
-      </label>
-      {!isWhole && (
-        <button
-          type="button"
-          onClick={() => {
-            setWhole(true)
-            field.current?.focus()
-          }}
-        >
-          Show all {formatNumber(text.length)} characters
-        </button>
-      )}
-    </div>
-  )
-}
-
-/** A tag, an empty tag, or none. */
-function TagField({
-  tag,
-  tags,
-  isReadOnly,
-  onTag,
-}: {
-  readonly tag: string | undefined
-  readonly tags: Tags | undefined
-  readonly isReadOnly: boolean
-  readonly onTag: (tag: string | undefined) => void
-}) {
-  const text = tag ?? ''
-  const suggested = tags?.all.slice(0, SUGGESTED_MAX) ?? []
-  // Few people distinguish an empty tag from none.
-  const [canBeEmpty] = useState(tag === '')
-  // An input would remove line breaks. Typing does not change the kind of field, which would lose the focus.
-  const [isLong] = useState(text.length > TEXT_LENGTH || /[\r\n]/.test(text))
-  return (
-    <div class="tag-field">
-      {isLong ? (
-        <TextField label="Tag" text={text} isReadOnly={isReadOnly} onText={onTag} />
-      ) : (
-        <label class="field">
-          Tag
-          <input
-            dir="auto"
-            list="suggested-tags"
-            autocomplete="off"
-            placeholder={tag === '' ? 'Empty tag' : 'No tag'}
-            value={text}
-            readOnly={isReadOnly}
-            onFocus={() => tags?.load()}
-            onInput={({ currentTarget: { value } }) => onTag(value === '' ? undefined : value)}
-          />
-        </label>
-      )}
-      <datalist id="suggested-tags">
-        {suggested.map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
-      {canBeEmpty && text === '' && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={tag === ''}
-            disabled={isReadOnly}
-            onChange={({ currentTarget: { checked } }) => onTag(checked ? '' : undefined)}
-          />
-          Save an empty tag
-        </label>
-      )}
-    </div>
   )
 }

@@ -1,6 +1,8 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { members } from '../../contract/members.gen.ts'
+import { readText } from '../../contract/members.ts'
+import { contentMembers, hasSameContent, pickContent, toFields } from '../../contract/plant.ts'
 import { explain, isTransient } from '../errors/error-text.ts'
 import { isRejected } from '../errors/rejection.ts'
 import { parseId } from '../list/plant-id.ts'
@@ -17,13 +19,18 @@ import { deliver } from './delivery.ts'
  */
 export type DraftState = 'editing' | 'sending' | 'unsent' | 'refused' | 'conflict'
 
-/** What a person has typed. */
-export interface Typed {
+/** What a person has typed: the members of a plant as text. */
+export type Typed = {
   readonly id: string
   readonly name: string
   /** Undefined for no tag. */
   readonly tag: string | undefined
 }
+
+/** The form for a plant to add, before anything is typed. */
+const BLANK = Object.fromEntries(
+  members.map(({ name, isRequired }) => [name, isRequired ? '' : undefined]),
+) as Typed
 
 /** A change that is not saved yet. */
 export interface Draft {
@@ -107,7 +114,7 @@ export class Drafts extends Model {
   /** Begins, or continues, to describe a new plant. */
   add(id: string): void {
     const known = this.#drafts.find(({ before, state }) => !before && state === 'editing')
-    const typed = { id, name: '', tag: undefined }
+    const typed = { ...BLANK, id }
     this.openDraft(known?.key ?? this.#add({ typed, before: undefined }))
   }
 
@@ -299,8 +306,7 @@ export class Drafts extends Model {
 /** Whether a draft differs from the plant that the person has seen. */
 export function isChanged({ typed, before, isDeletion }: Draft): boolean {
   if (isDeletion) return true
-  if (before === undefined) return typed.name !== '' || typed.tag !== undefined
-  return !hasSameContent(contentOf(typed), before)
+  return !hasSameContent(contentOf(typed), before ?? contentOf(BLANK))
 }
 
 /** What is to become of the plant. */
@@ -308,10 +314,16 @@ function wantedOf({ isDeletion, typed }: Draft): Plant | undefined {
   return isDeletion ? undefined : contentOf(typed)
 }
 
-export function contentOf({ name, tag }: Typed): Plant {
-  return tag === undefined ? { name } : { name, tag }
+export function contentOf(typed: Typed): Plant {
+  const fields: { readonly [name: string]: string | undefined } = typed
+  const values = contentMembers.map((member) => {
+    const text = fields[member.name]
+    return [member.name, text === undefined ? undefined : readText(member, text)]
+  })
+  return pickContent(Object.fromEntries(values))
 }
 
-function typedOf({ id, name, tag }: StoredPlant): Typed {
-  return { id: String(id), name, tag }
+function typedOf(plant: StoredPlant): Typed {
+  const fields = toFields(plant)
+  return Object.fromEntries(members.map(({ name }, index) => [name, fields[index]])) as Typed
 }

@@ -1,6 +1,6 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { known } from '../../contract/known.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { hasSameContent, textLength } from '../../contract/plant.ts'
 import { type Filter, matches } from './filter.ts'
 import { idBefore } from './plant-id.ts'
 
@@ -172,10 +172,10 @@ export class PlantList {
     }
   }
 
-  /** The length of all names and tags in memory. */
+  /** The length of the text of all plants in memory. */
   get #characters(): number {
     const plants = this.#ranges.flatMap(({ plants = [] }) => plants)
-    return plants.reduce((sum, { name, tag = '' }) => sum + name.length + tag.length, 0)
+    return plants.reduce((sum, plant) => sum + textLength(plant), 0)
   }
 
   /** Forgets all plants, but not how many there are, because changes may have been missed. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
+import { textLength } from '../../contract/plant.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
 import { cut } from '../text/display-text.ts'
 import { formatNumber } from '../text/numbers.ts'
@@ -16,8 +17,9 @@ export function PlantDetails({
   readonly plant: StoredPlant
   readonly onClose: () => void
 }) {
-  const { name, tag = '' } = plant
-  const [isWhole, setWhole] = useState(name.length + tag.length <= TEXT_LENGTH)
+  const { name, tag } = plant
+  const characters = textLength(plant)
+  const [isWhole, setWhole] = useState(characters <= TEXT_LENGTH)
   const closeButton = useRef<HTMLButtonElement>(null)
   useEffect(() => {
     const { current } = closeButton
@@ -37,12 +39,12 @@ export function PlantDetails({
         <textarea rows={1} dir="auto" readOnly value={cut(name, length)} />
       </label>
       <p>
-        Tag: <Tag tag={plant.tag} length={length} />
+        Tag: <Tag tag={tag} length={length} />
       </p>
       <div class="buttons">
         {!isWhole && (
           <button type="button" onClick={() => setWhole(true)}>
-            Show all {formatNumber(name.length + tag.length)} characters
+            Show all {formatNumber(characters)} characters
           </button>
         )}
         <button type="button" ref={closeButton} onClick={onClose}>

@@ -32,6 +32,11 @@ export function labelOf({
   return isBlank(name) ? `plant ${id}` : cut(name, LABEL_LENGTH)
 }
 
+/** What a member of a plant is called in a form or above a column. */
+export function memberLabel(name: string): string {
+  return name.slice(0, 1).toUpperCase() + name.slice(1)
+}
+
 /** Whether nothing of a string would be visible. */
 export function isBlank(text: string): boolean {
   return text.length <= ROW_LENGTH && text.trim() === ''

@@ -1,7 +1,9 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
+import { members } from '../../contract/members.gen.ts'
 import type { Format } from '../../formats/readers.ts'
-import { FIELDS } from '../../formats/records.ts'
+import { CSV_HEADER } from '../../formats/record-formats.ts'
+import { memberLabel } from '../text/display-text.ts'
 import { type Column, type Mapping, plantMapper } from './file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
@@ -21,8 +23,6 @@ const ENCODINGS: { readonly [Each in Encoding]: string } = {
   'utf-16be': 'UTF-16',
   'windows-1252': 'Windows-1252',
 }
-
-const LABELS = { id: 'Id', name: 'Name', tag: 'Tag' } as const
 
 /** How many columns without a meaning are named. */
 const UNUSED_MAX = 5
@@ -59,23 +59,23 @@ export function ImportPreview({
         )}
         {format === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
           <p class="warning">
-            The first row is taken for the names of the columns. If it is a plant, put a row such as
-            id,name,tag above it.
+            The first row is taken for the names of the columns. If it is a plant, put a row such as{' '}
+            {CSV_HEADER} above it.
           </p>
         )}
         <fieldset class="mapping">
           <legend>Columns</legend>
-          {FIELDS.map((field) => (
-            <label key={field} class="field">
-              {LABELS[field]}
+          {members.map(({ name, isRequired }) => (
+            <label key={name} class="field">
+              {memberLabel(name)}
               <select
-                required={field !== 'tag'}
-                value={mapping[field] ?? ''}
+                required={isRequired}
+                value={mapping[name] ?? ''}
                 onChange={({ currentTarget: { value } }) =>
-                  setMapping({ ...mapping, [field]: value === '' ? undefined : value })
+                  setMapping({ ...mapping, [name]: value === '' ? undefined : value })
                 }
               >
-                <option value="">{field === 'tag' ? 'No tags' : 'Choose a column'}</option>
+                <option value="">{isRequired ? 'Choose a column' : `No ${name}s`}</option>
                 {columns.map((column) => (
                   <option key={column.key} value={column.key}>
                     {labelColumn(column, columns)}
@@ -131,9 +131,9 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
       <thead>
         <tr>
           <th scope="col">{nounOf(format)}</th>
-          {FIELDS.map((field) => (
-            <th key={field} scope="col">
-              {LABELS[field]}
+          {members.map(({ name }) => (
+            <th key={name} scope="col">
+              {memberLabel(name)}
             </th>
           ))}
         </tr>
@@ -152,7 +152,7 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
               {typeof plant === 'string' && (
                 <tr class="problem">
                   <td />
-                  <td colSpan={FIELDS.length}>{plant}</td>
+                  <td colSpan={members.length}>{plant}</td>
                 </tr>
               )}
             </Fragment>

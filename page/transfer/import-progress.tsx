@@ -123,10 +123,10 @@ function byNumber(one: ShownRefusal, other: ShownRefusal): number {
 }
 
 function RecordText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
-  const [id, name, tag] = recordParts(fields)
   return (
     <p>
-      <span class="hint">{label}:</span> {id} {name} {tag}
+      <span class="hint">{label}:</span>
+      {recordParts(fields).flatMap((part) => [' ', part])}
     </p>
   )
 }

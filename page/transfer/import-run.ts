@@ -7,7 +7,7 @@ import {
   type StoredPlant,
 } from '../../client/client.ts'
 import { limits } from '../../contract/limits.gen.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { hasSameContent, textLength } from '../../contract/plant.ts'
 import type { FileRecord } from '../../formats/records.ts'
 import type { ToPlant } from './file/columns.ts'
 import { FileProblem } from './file/file-kind.ts'
@@ -105,7 +105,7 @@ class ImportRun {
     // A batch with both would be refused. After the first one was sent, the second is compared with what is stored.
     if (earlier !== undefined) await this.sendBatch()
     this.#batch.set(plant.id, { record, plant })
-    this.#batchLength += plant.name.length + (plant.tag ?? '').length
+    this.#batchLength += textLength(plant)
     if (this.#batch.size === BATCH_PLANTS || this.#batchLength >= BATCH_LENGTH) {
       await this.sendBatch()
     }

@@ -1,8 +1,10 @@
 import { toJson } from '../../client/client.ts'
-import { csvRecord } from '../../formats/record-formats.ts'
-import { FIELDS, type FileRecord } from '../../formats/records.ts'
+import { members } from '../../contract/members.gen.ts'
+import { contentMembers, toFields } from '../../contract/plant.ts'
+import { CSV_HEADER, csvRecord } from '../../formats/record-formats.ts'
+import type { FileRecord } from '../../formats/records.ts'
 import { cut, ROW_LENGTH } from '../text/display-text.ts'
-import type { Mapping } from './file/columns.ts'
+import { type Mapping, mappedValue } from './file/columns.ts'
 import type { Refusal } from './import-run.ts'
 
 /** How many are shown. The file has all of them. */
@@ -11,7 +13,7 @@ export const SHOWN_MAX = 50
 /** Characters that are kept in memory before they become part of a Blob, which a browser can keep on disk. */
 const PART_LENGTH = 2 ** 20
 
-/** The id, the name and the tag of a plant as text. Undefined if it has none. */
+/** The members of a plant as text, in their order. Undefined for a member that it does not have. */
 export type PlantFields = readonly (string | undefined)[]
 
 export interface ShownRefusal {
@@ -22,7 +24,7 @@ export interface ShownRefusal {
   readonly storedFields: PlantFields | undefined
 }
 
-/** The records that an import refuses. The columns `id`, `name` and `tag` of the file can be corrected and imported. */
+/** The records that an import refuses. The columns of the file that are named after members can be corrected and imported. */
 export class RefusedRecords {
   readonly #mapping: Mapping
   #count = 0
@@ -34,7 +36,8 @@ export class RefusedRecords {
   /** @param counted what the number of a record counts */
   constructor(mapping: Mapping, counted: 'line' | 'item') {
     this.#mapping = mapping
-    this.#text = `${counted},reason,id,name,tag,stored name,stored tag\n`
+    const stored = contentMembers.map(({ name }) => `stored ${name}`)
+    this.#text = `${counted},reason,${CSV_HEADER},${stored.join()}\n`
   }
 
   get count(): number {
@@ -45,8 +48,9 @@ export class RefusedRecords {
     this.#count += 1
     const { number } = record
     const given = fieldsOf(record, this.#mapping)
-    const storedFields = other && [String(other.id), other.name, other.tag]
-    this.#text += csvRecord([String(number), reason, ...given, other?.name, other?.tag])
+    const storedFields = other && toFields(other)
+    const [, ...storedContent] = storedFields ?? members.map(() => undefined)
+    this.#text += csvRecord([String(number), reason, ...given, ...storedContent])
     if (this.#text.length >= PART_LENGTH) this.#endPart()
     if (this.shown.length < SHOWN_MAX) {
       this.shown.push({
@@ -74,9 +78,9 @@ function shorten(text: string | undefined): string | undefined {
   return text && cut(text, ROW_LENGTH)
 }
 
-/** The id, the name and the tag of a record. */
-export function fieldsOf({ values }: FileRecord, mapping: Mapping): PlantFields {
-  return FIELDS.map((field) => toText(values[mapping[field] ?? '']))
+/** What a record has for the members of a plant. */
+export function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
+  return members.map(({ name }) => toText(mappedValue(record, mapping, name)))
 }
 
 /** A value from a file, which need not be text. */

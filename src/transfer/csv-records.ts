@@ -1,20 +1,18 @@
-import { parseInt64 } from '../../contract/int64.ts'
-import { FIELDS, type Field, type FileRecord } from '../../formats/records.ts'
+import { members } from '../../contract/members.gen.ts'
+import { readText } from '../../contract/members.ts'
+import { CSV_HEADER } from '../../formats/record-formats.ts'
+import type { FileRecord } from '../../formats/records.ts'
 import { FileError } from '../system/errors.ts'
 import { type ParsedRecord, type ParseResult, type ReadOptions, recordValidator } from './record.ts'
-import { describeUnknown, isField, NAMES_MAX, quote } from './unknown-fields.ts'
-
-const REQUIRED: readonly Field[] = ['id', 'name']
-
-const EXAMPLE = FIELDS.join()
+import { describeUnknown, isMember, listNames, NAMES_MAX, quote } from './unknown-fields.ts'
 
 /** The header has columns other than those of a plant, whose data would be lost. */
 export class UnknownColumns extends FileError {}
 
 const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
 
-/** The key in `FileRecord.values` of each column. */
-type Columns = { readonly [Each in Field]?: string }
+/** The key in `FileRecord.values` of each column, by its name. */
+type Columns = ReadonlyMap<string, string>
 
 /** Parses the records of a CSV file. The first one that is not blank names the columns. */
 export class CsvRecords {
@@ -45,16 +43,21 @@ export class CsvRecords {
   /** @throws FileError if the file has no header */
   end(): void {
     if (this.#columns !== undefined) return
-    throw new FileError(`the file is empty: expected a header such as ${EXAMPLE}`)
+    throw new FileError(`the file is empty: expected a header such as ${CSV_HEADER}`)
   }
 
   #parse({ values, problem }: FileRecord, columns: Columns): ParseResult {
     if (problem !== undefined) return problem
-    const [id, name, tag] = FIELDS.map((field) => values[columns[field] ?? ''])
-    if (typeof id !== 'string') return this.#validate({ name, tag })
-    const integer = parseInt64(id)
-    if (integer === undefined) return `id must be an int64, not ${quote(id)}`
-    return this.#validate({ id: integer, name, tag })
+    const plant: Record<string, unknown> = {}
+    for (const member of members) {
+      const { name, type } = member
+      const text = values[columns.get(name) ?? '']
+      if (typeof text !== 'string') continue
+      const value = readText(member, text)
+      if (value === undefined) return `${name} must be an ${type}, not ${quote(text)}`
+      plant[name] = value
+    }
+    return this.#validate(plant)
   }
 }
 
@@ -65,25 +68,26 @@ function readHeader(
 ): Columns {
   if (problem !== undefined) throw new FileError(`line ${number}: ${problem}`)
   const names = Object.values(values).map((name) => String(name ?? ''))
-  const unknown = describeColumns(names.filter((name) => !isField(name)))
-  for (const name of FIELDS) {
+  const unknown = describeColumns(names.filter((name) => !isMember(name)))
+  for (const { name, isRequired } of members) {
     const count = names.filter((each) => each === name).length
     if (count > 1) {
       throw new FileError(`line ${number}: the header names the column ${name} twice`)
     }
-    if (count === 0 && REQUIRED.includes(name)) {
+    if (count === 0 && isRequired) {
+      const required = members.filter((member) => member.isRequired)
       const others = unknown && `; it has ${unknown}`
       throw new FileError(
-        `line ${number}: the header must include the columns id and name, separated by a comma, semicolon or tab, as in ${EXAMPLE}${others}`,
+        `line ${number}: the header must include the columns ${listNames(required)}, separated by a comma, semicolon or tab, as in ${CSV_HEADER}${others}`,
       )
     }
   }
   if (unknown !== '' && !ignoreColumns) {
     throw new UnknownColumns(
-      `line ${number}: the header has ${unknown}: expected only ${FIELDS.join(', ')}`,
+      `line ${number}: the header has ${unknown}: expected only ${members.map(({ name }) => name).join(', ')}`,
     )
   }
-  return Object.fromEntries(names.map((name, index) => [name, String(index)]))
+  return new Map(names.map((name, index) => [name, String(index)]))
 }
 
 /** Returns an empty string if there are no unknown columns. */

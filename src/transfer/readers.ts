@@ -1,11 +1,12 @@
 import { INEXACT } from '../../contract/int64.ts'
+import { members } from '../../contract/members.gen.ts'
 import { type Format, readers } from '../../formats/readers.ts'
 import { type FileRecord, MalformedFile } from '../../formats/records.ts'
 import { FileError } from '../system/errors.ts'
 import { CsvRecords } from './csv-records.ts'
 import { decodeUtf8 } from './decode.ts'
 import { type ParsedRecord, type ReadOptions, type RecordBatch, recordValidator } from './record.ts'
-import { describeUnknown, isField, NAMES_MAX } from './unknown-fields.ts'
+import { describeUnknown, isMember, NAMES_MAX } from './unknown-fields.ts'
 
 /** Parses the records of a file. */
 interface Records {
@@ -86,11 +87,9 @@ class JsonRecords {
 
   #parse({ number, values, problem }: FileRecord): ParsedRecord {
     if (problem !== undefined) return { number, result: problem }
-    const { id, name, tag } = values
-    // A number that is an int64 would be a bigint.
-    const result = this.#validate({ id: typeof id === 'number' ? INEXACT : id, name, tag })
+    const result = this.#validate(toExact(values))
     if (typeof result === 'string') return { number, result }
-    const names = Object.keys(values).filter((name) => !isField(name))
+    const names = Object.keys(values).filter((name) => !isMember(name))
     if (names.length === 0) return { number, result }
     const unknown = names.slice(0, NAMES_MAX)
     if (!this.#refuseMembers) return { number, result, ignored: unknown }
@@ -98,4 +97,14 @@ class JsonRecords {
     const list = unknown.map(describeUnknown).join(', ')
     return { number, result: `unknown ${properties} ${list}` }
   }
+}
+
+/** The members of a plant among the values of a record, as `parseExactJson` would read them. */
+function toExact(values: FileRecord['values']): object {
+  const exact = members.map(({ name, type }) => {
+    const { [name]: value } = values
+    // A number that is an int64 would be a bigint.
+    return [name, type === 'int64' && typeof value === 'number' ? INEXACT : value]
+  })
+  return Object.fromEntries(exact)
 }

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { loadContract } from '../../contract/contract.ts'
 import { known } from '../../contract/known.ts'
+import { pickContent } from '../../contract/plant.ts'
 import { compileComponent } from '../../contract/validators.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 
@@ -41,8 +42,8 @@ export function recordValidator(): (value: unknown) => ParseResult {
   const isNewPlant = compileComponent(loadContract(), 'NewPlant')
   return (value) => {
     if (!isNewPlant(value)) return describeError(known(isNewPlant.errors?.[0]))
-    const { id, name, tag }: NewPlant = Object(value)
-    return tag === undefined ? { id, name } : { id, name, tag }
+    const plant: NewPlant = Object(value)
+    return { id: plant.id, ...pickContent(plant) }
   }
 }
 

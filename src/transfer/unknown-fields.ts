@@ -1,7 +1,16 @@
-import { FIELDS } from '../../formats/records.ts'
+import { members } from '../../contract/members.gen.ts'
+import type { Member } from '../../contract/members.ts'
 
-export function isField(name: string): boolean {
-  return FIELDS.some((field) => field === name)
+/** Whether a plant has a member with a name. */
+export function isMember(name: string): boolean {
+  return members.some((member) => member.name === name)
+}
+
+const LIST = new Intl.ListFormat('en-GB')
+
+/** The names of some members, such as `id, name and tag`. */
+export function listNames(members: readonly Member[]): string {
+  return LIST.format(members.map(({ name }) => name))
 }
 
 /** How many names are remembered and shown. A file can have millions. */
@@ -9,19 +18,21 @@ export const NAMES_MAX = 20
 
 const QUOTED_LENGTH_MAX = 40
 
-/** Quotes a name from a file, and suggests the field that was probably meant. */
+/** Quotes a name from a file, and suggests the member that was probably meant. */
 export function describeUnknown(name: string): string {
   const meant = findMeant(name)
   return meant === undefined ? quote(name) : `${quote(name)} (did you mean "${meant}"?)`
 }
 
-/** Finds the field that has the same letters as a name, in any case and order, except for at most one. */
+/** Finds the member that has the same letters as a name, in any case and order, except for at most one. */
 function findMeant(name: string): string | undefined {
   const lower = name.trim().toLowerCase()
-  return FIELDS.find((field) => {
-    const others = [...field].reduce((rest, letter) => rest.replace(letter, ''), lower)
-    return others.length <= 1 && lower.length - others.length >= field.length - 1
-  })
+  return members
+    .map((member) => member.name)
+    .find((known) => {
+      const others = [...known].reduce((rest, letter) => rest.replace(letter, ''), lower)
+      return others.length <= 1 && lower.length - others.length >= known.length - 1
+    })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { textLength } from '../../contract/plant.ts'
 import type { Change } from '../../service/change-feed.ts'
 
 /** In characters. A delivery takes about five times as much memory as its text. */
@@ -22,7 +23,7 @@ export class ChangeMemory {
 
   /** Holds changes while they are delivered. Returns a function that releases them, or undefined if there is no room. */
   hold(changes: readonly Change[]): (() => void) | undefined {
-    const length = textLength(changes)
+    const length = changes.reduce((sum, { plant = {} }) => sum + textLength(plant), 0)
     const held = length > SMALL_TEXT ? length : 0
     if (held > 0 && !this.hasRoom) return undefined
     this.#held += held
@@ -30,10 +31,4 @@ export class ChangeMemory {
       this.#held -= held
     }
   }
-}
-
-function textLength(changes: readonly Change[]): number {
-  let length = 0
-  for (const { plant } of changes) length += (plant?.name.length ?? 0) + (plant?.tag?.length ?? 0)
-  return length
 }

@@ -6,6 +6,7 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
+import { members } from '../../contract/members.gen.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
 import { idBefore, parseId } from '../../page/list/plant-id.ts'
@@ -15,8 +16,16 @@ import {
   fromLines,
   isBlank,
   labelOf,
+  memberLabel,
   toLines,
 } from '../../page/text/display-text.ts'
+
+t.test('a member is labelled with its name', async (t) => {
+  t.same(
+    members.map(({ name }) => memberLabel(name)),
+    ['Id', 'Name', 'Tag'],
+  )
+})
 
 t.test('a filter selects what the service selects', async (t) => {
   t.ok(matches({ name: 'Abies alba' }, {}))

@@ -1,7 +1,14 @@
 import type { NewPlant } from '../../../client/client.ts'
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../../contract/int64.ts'
+import { members } from '../../../contract/members.gen.ts'
+import {
+  isValueOf,
+  type MemberType,
+  type MemberValue,
+  readText,
+} from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
-import { FIELDS, type Field, type FileRecord } from '../../../formats/records.ts'
+import type { FileRecord } from '../../../formats/records.ts'
 
 /** A column of a CSV file, or a member of the objects in a JSON file. */
 export interface Column {
@@ -11,27 +18,36 @@ export interface Column {
   readonly name: string
 }
 
-/** The key of the column for each property of a plant. Without one, plants have no tag. */
-export type Mapping = { readonly [Each in Field]: string | undefined }
-
-/** Names that spreadsheets and other programs give the columns, in lower case and without other characters. */
-const SYNONYMS: { readonly [Each in Field]: readonly string[] } = {
-  id: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'],
-  name: [
-    'name',
-    'scientificname',
-    'botanicalname',
-    'plantname',
-    'plant',
-    'species',
-    'taxon',
-    'title',
-  ],
-  tag: ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family'],
-}
+/** The key of the column for each member of a plant. Without one, plants do not have the member. */
+export type Mapping = { readonly [name: string]: string | undefined }
 
 /**
- * Guesses which column has which property: by the same name, by a similar one or, for ids, by the values.
+ * Names that spreadsheets and other programs give the columns of some members, in lower case and without other
+ * characters.
+ */
+const SYNONYMS: readonly { readonly member: string; readonly names: readonly string[] }[] = [
+  { member: 'id', names: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'] },
+  {
+    member: 'name',
+    names: [
+      'name',
+      'scientificname',
+      'botanicalname',
+      'plantname',
+      'plant',
+      'species',
+      'taxon',
+      'title',
+    ],
+  },
+  {
+    member: 'tag',
+    names: ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family'],
+  },
+]
+
+/**
+ * Guesses which column has which member: by the same name, by a similar one or, for ids, by the values.
  *
  * @param sample some records
  */
@@ -42,9 +58,10 @@ export function guessMapping(columns: readonly Column[], sample: readonly FileRe
     if (key !== undefined) taken.add(key)
     return key
   }
-  const [exactId, exactName, exactTag] = FIELDS.map((field) => choose(({ name }) => name === field))
-  const chooseSimilar = (field: Field) => {
-    for (const synonym of SYNONYMS[field]) {
+  const exact = members.map((member) => choose(({ name }) => name === member.name))
+  const chooseSimilar = (member: string) => {
+    const synonyms = SYNONYMS.filter((each) => each.member === member)
+    for (const synonym of synonyms.flatMap(({ names }) => names)) {
       const key = choose(({ name }) => toLetters(name) === synonym)
       if (key !== undefined) return key
     }
@@ -53,12 +70,16 @@ export function guessMapping(columns: readonly Column[], sample: readonly FileRe
   // Some of them can be wrong.
   const hasIds = ({ key }: Column) =>
     sample.filter(({ values }) => isId(values[key])).length > sample.length / 2
-  return {
-    id: exactId ?? chooseSimilar('id') ?? choose(hasIds),
-    name:
-      exactName ?? chooseSimilar('name') ?? choose(({ name }) => toLetters(name).includes('name')),
-    tag: exactTag ?? chooseSimilar('tag'),
+  const chooseLikely = (member: string) => {
+    if (member === 'id') return choose(hasIds)
+    if (member === 'name') return choose(({ name }) => toLetters(name).includes('name'))
+    return undefined
   }
+  const entries = members.map(({ name }, index) => [
+    name,
+    exact[index] ?? chooseSimilar(name) ?? chooseLikely(name),
+  ])
+  return Object.fromEntries(entries)
 }
 
 function toLetters(name: string): string {
@@ -73,44 +94,55 @@ function isId(value: unknown): boolean {
 export type ToPlant = (record: FileRecord) => NewPlant | string
 
 export function plantMapper(mapping: Mapping, format: Format): ToPlant {
-  const read = ({ values }: FileRecord, field: Field) => {
-    const key = mapping[field]
-    return key === undefined ? undefined : values[key]
-  }
   return (record) => {
     if (record.problem !== undefined) return `The ${record.problem}`
-    const value = read(record, 'id')
-    const id = format === 'csv' && typeof value === 'string' ? parseInt64(value) : value
-    const name = read(record, 'name')
-    const tag = read(record, 'tag')
-    if (typeof id !== 'bigint') return describeId(value, format)
-    if (name === undefined) return 'The name is missing'
-    if (!isText(name)) return describeText('name', name)
-    if (tag === undefined) return { id, name }
-    return isText(tag) ? { id, name, tag } : describeText('tag', tag)
+    const plant: Record<string, MemberValue> = {}
+    for (const member of members) {
+      const { name, type, isRequired } = member
+      const given = mappedValue(record, mapping, name)
+      if (given === undefined && isRequired) return `The ${name} is missing`
+      if (given === undefined) continue
+      const value = format === 'csv' && typeof given === 'string' ? readText(member, given) : given
+      if (!isValueOf(member, value) || !isStorable(value)) {
+        return EXPLANATIONS[type](name, given, format)
+      }
+      plant[name] = value
+    }
+    return Object(plant)
   }
 }
 
-function describeId(value: unknown, format: Format): string {
-  if (value === undefined) return 'The id is missing'
-  if (typeof value === 'string' && format !== 'csv') return 'The id must be a number without quotes'
+/** What a record has for a member of a plant; undefined if nothing. */
+export function mappedValue({ values }: FileRecord, mapping: Mapping, name: string): unknown {
+  const key = mapping[name]
+  return key === undefined ? undefined : values[key]
+}
+
+/** Says why something is not a value of a type that the service can store. */
+const EXPLANATIONS: {
+  readonly [Each in MemberType]: (name: string, given: unknown, format: Format) => string
+} = { int64: explainInt64, string: explainText }
+
+function explainInt64(name: string, given: unknown, format: Format): string {
+  if (typeof given === 'string' && format !== 'csv') {
+    return `The ${name} must be a number without quotes`
+  }
   const isBeyond =
-    typeof value === 'number' ? Number.isInteger(value) : /^-?[1-9]\d*$/.test(String(value))
+    typeof given === 'number' ? Number.isInteger(given) : /^-?[1-9]\d*$/.test(String(given))
   return isBeyond
-    ? `The id must be between ${INT64_MIN} and ${INT64_MAX}`
-    : 'The id must be a whole number, written like 4 or -12'
+    ? `The ${name} must be between ${INT64_MIN} and ${INT64_MAX}`
+    : `The ${name} must be a whole number, written like 4 or -12`
 }
 
-/** Whether a value is text that the service can store. */
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0') && value.isWellFormed()
+function isStorable(value: MemberValue): boolean {
+  return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
 }
 
-/** Says why a value is not text that the service can store. */
-function describeText(field: Field, value: unknown): string {
-  if (typeof value !== 'string')
-    return `The ${field} must be text${value === null ? ', not null' : ''}`
-  if (value.includes('\0')) return `The ${field} contains the character U+0000`
+function explainText(name: string, given: unknown): string {
+  if (typeof given !== 'string') {
+    return `The ${name} must be text${given === null ? ', not null' : ''}`
+  }
+  if (given.includes('\0')) return `The ${name} contains the character U+0000`
   // Half of a surrogate pair, which UTF-8 cannot represent.
-  return `The ${field} contains half of a character`
+  return `The ${name} contains half of a character`
 }

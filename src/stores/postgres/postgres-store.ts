@@ -1,3 +1,4 @@
+import { textLength } from '../../../contract/plant.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   ApplyMode,
@@ -26,7 +27,6 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, sumSizes, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import { type ChangeList, measureList } from '../shared/plant-change.ts'
-import { measureText } from '../shared/rows.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
         this.#commit(plants.length, () =>
           connections.verified((client) => createPlants(client, plants)),
         ),
-      sizeOf: (plant) => ({ changes: 1, text: measureText(plant) }),
+      sizeOf: (plant) => ({ changes: 1, text: textLength(plant) }),
     })
     this.#lists = new GroupCommit({
       ...limits,

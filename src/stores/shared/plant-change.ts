@@ -1,4 +1,4 @@
-import { hasSameContent } from '../../../contract/plant.ts'
+import { hasSameContent, pickContent, textLength } from '../../../contract/plant.ts'
 import {
   type ApplyMode,
   type ChangeResult,
@@ -10,7 +10,6 @@ import {
   type StoredPlant,
 } from '../../../service/plant-store.ts'
 import { type Size, sumSizes } from './group-commit.ts'
-import { measureText } from './rows.ts'
 
 /** The parameters of PlantStore.apply. */
 export interface ChangeList {
@@ -81,9 +80,8 @@ function match(
   return expected?.includes(contentVersion(stored)) === false ? 'changed' : stored
 }
 
-function patchPlant({ id, ...stored }: StoredPlant, patch: PlantPatch): StoredPlant {
-  const { name = stored.name, tag = stored.tag ?? null } = patch
-  return tag === null ? { id, name } : { id, name, tag }
+function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
+  return { id: stored.id, ...pickContent({ ...stored, ...patch }) }
 }
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
@@ -93,10 +91,10 @@ const STRING_OVERHEAD = 16
 export function measureChange(change: PlantChange): Size {
   const text =
     change.type === 'update'
-      ? measureText(change.patch) + measureVersions(change.expected)
+      ? textLength(change.patch) + measureVersions(change.expected)
       : change.type === 'remove'
         ? measureVersions(change.expected)
-        : measureText(change)
+        : textLength(change)
   return { changes: 1, text }
 }
 

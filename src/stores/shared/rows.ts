@@ -1,14 +1,29 @@
 import type { Json } from '../../../contract/operation-types.ts'
+import { pickContent } from '../../../contract/plant.ts'
 import { scopes } from '../../../contract/scopes.ts'
 import type { Change } from '../../../service/change-feed.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
+
+/**
+ * The columns of the table `plants` on both engines, except the id. Migrations and triggers repeat them, because they
+ * must not change.
+ */
+export const CONTENT_COLUMNS = ['name', 'tag'] as const
+
+/** All columns of the table `plants`, in SQL. */
+export const PLANT_COLUMNS = ['id', ...CONTENT_COLUMNS].join(', ')
 
 /** A row of the table `plants`. */
 export interface PlantRow {
   readonly id: bigint
   readonly name: string
   readonly tag: string | null
+}
+
+/** The values of CONTENT_COLUMNS, in their order. */
+export function contentValues(plant: Plant): (string | null)[] {
+  return CONTENT_COLUMNS.map((column) => plant[column] ?? null)
 }
 
 export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
@@ -20,7 +35,7 @@ export function joinPlants(plants: readonly string[]): Json<StoredPlant[]> {
   return `[${plants.join(',')}]` as Json<StoredPlant[]>
 }
 
-/** A change as the feed stores it. */
+/** A change as the feed stores it, with the columns of a plant. */
 export interface ChangeRow {
   /** In milliseconds since 1970. */
   readonly at: number
@@ -35,7 +50,7 @@ export interface ChangeRow {
 export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
   const change = { cursor, at: new Date(at).toISOString(), id }
   if (type === 'removed' || name === null) return { ...change, type: 'removed' }
-  return { ...change, type, plant: tag === null ? { name } : { name, tag } }
+  return { ...change, type, plant: pickContent({ name, tag }) }
 }
 
 /** A row of the table `tokens`. Times are in milliseconds since 1970. */
@@ -57,15 +72,4 @@ export function toToken(row: TokenRow): StoredToken {
     ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
     ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),
   }
-}
-
-/** The length of a plant's text, in UTF-16 units. */
-export function measureText({
-  name,
-  tag,
-}: {
-  readonly name?: string | undefined
-  readonly tag?: string | null | undefined
-}): number {
-  return (name?.length ?? 0) + (tag?.length ?? 0)
 }

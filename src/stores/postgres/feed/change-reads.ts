@@ -3,7 +3,7 @@ import type { Change } from '../../../../service/change-feed.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
-import { toChange } from '../../shared/rows.ts'
+import { PLANT_COLUMNS, toChange } from '../../shared/rows.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
 
@@ -77,7 +77,7 @@ const PAGE = `
          $1 >= feed.oldest
          AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
   FROM plant_change_log AS feed LEFT JOIN LATERAL (
-    SELECT position, "committedAt", sequence, at, "isShort", type, id, name, tag
+    SELECT position, "committedAt", sequence, at, "isShort", type, ${PLANT_COLUMNS}
     FROM (
       SELECT *, sum(${TEXT_LENGTH}) OVER (
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
@@ -100,7 +100,7 @@ const PAGE = `
         ) AS counted
         CROSS JOIN unnest(
           sequences, types, ids, CASE WHEN "isShort" THEN names END, CASE WHEN "isShort" THEN tags END
-        ) AS change (sequence, type, id, name, tag)
+        ) AS change (sequence, type, ${PLANT_COLUMNS})
         WHERE (changes_before IS NULL OR changes_before < $4 AND text_before < $5) AND change.sequence > after
         ORDER BY position, change.sequence LIMIT $4
       ) AS next

@@ -1,15 +1,16 @@
 import { hasSameContent } from '../../../../contract/plant.ts'
 import type { CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../shared/rows.ts'
+import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
-import { INSERT, toColumns } from './plant-inserts.ts'
+import { toColumns } from './plant-columns.ts'
+import { INSERT } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
  * and an acknowledged replay could be lost with the primary.
  */
-const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE'
+const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE`
 
 /**
  * Creates plants in one statement, as if one after the other, and resolves to their results in the same order.

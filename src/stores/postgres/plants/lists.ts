@@ -1,15 +1,16 @@
 import { type ChangeResult, isRefusal, type StoredPlant } from '../../../../service/plant-store.ts'
 import { type ChangeList, decide } from '../../shared/plant-change.ts'
-import { type PlantRow, toPlant } from '../../shared/rows.ts'
+import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'
-import { IdTaken, insertAll, insertingTransaction, toColumns, UNNESTED } from './plant-inserts.ts'
+import { SET_GIVEN, toColumns, UNNESTED } from './plant-columns.ts'
+import { IdTaken, insertAll, insertingTransaction } from './plant-inserts.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. */
-const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
+const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`
 
 const REPLACE = `
-  UPDATE plants SET name = given.name, tag = given.tag FROM ${UNNESTED} WHERE plants.id = given.id`
+  UPDATE plants ${SET_GIVEN} FROM ${UNNESTED} WHERE plants.id = given.id`
 
 const REMOVE = 'DELETE FROM plants WHERE id = ANY($1::int8[])'
 

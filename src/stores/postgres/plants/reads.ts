@@ -5,8 +5,9 @@ import type { PageRequest, PlantPage, StoredPlant } from '../../../../service/pl
 import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
-import { joinPlants, type PlantRow, toPlant } from '../../shared/rows.ts'
+import { joinPlants, PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import type { Run } from '../connection/pooled-client.ts'
+import { columnsIf, TEXT } from './plant-columns.ts'
 
 interface PlantPageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */
@@ -23,20 +24,17 @@ type LimitedRow<Row extends PlantRow> = Row | (Omit<Row, 'name'> & { readonly na
  */
 function buildPageQuery(condition: string): string {
   return `
-    SELECT id, CASE WHEN total <= $4 THEN name END AS name, CASE WHEN total <= $4 THEN tag END AS tag, found
+    SELECT ${columnsIf('total <= $4')}, found
     FROM (
       SELECT *, count(*) OVER () AS found, sum(text) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS total
       FROM (
-        SELECT id, name, tag, ${TEXT} AS text
+        SELECT ${PLANT_COLUMNS}, ${TEXT} AS text
         FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2
       ) AS page
     ) AS measured
     WHERE total - text < $3
     ORDER BY id`
 }
-
-/** The length of a plant's text, in bytes. PostgreSQL stores it with the row, so this does not read large text. */
-const TEXT = 'octet_length(name) + coalesce(octet_length(tag), 0)'
 
 const PAGE = buildPageQuery('true')
 const PAGE_OF_TAG = buildPageQuery(hasTag('$5'))
@@ -142,7 +140,7 @@ const READ_BATCH_SIZE = 100
 
 /** A query for plants by id. Its parameters are the ids and the text that may be read of each. */
 const PLANTS = `
-  SELECT id, CASE WHEN ${TEXT} <= $2::int8 THEN name END AS name, CASE WHEN ${TEXT} <= $2::int8 THEN tag END AS tag
+  SELECT ${columnsIf(`${TEXT} <= $2::int8`)}
   FROM plants WHERE id = ANY($1::int8[])`
 
 /**

@@ -1,8 +1,9 @@
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
-import type { PlantRow } from '../../shared/rows.ts'
+import { PLANT_COLUMNS, type PlantRow } from '../../shared/rows.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
+import { TEXT } from './plant-columns.ts'
 import { hasTag, toPage } from './reads.ts'
 
 /** A plant that matches, or a single row without a plant if none does. */
@@ -20,7 +21,7 @@ type SearchRow = (PlantRow | { readonly id: null }) & {
 export function buildRange(condition: string): string {
   return `
     WITH range AS MATERIALIZED (
-      SELECT id, name, tag, octet_length(name) + coalesce(octet_length(tag), 0) AS bytes
+      SELECT ${PLANT_COLUMNS}, ${TEXT} AS bytes
       FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2
     ),
     progress AS (
@@ -50,11 +51,11 @@ export const MATCHES: ByTag<string> = {
 function buildSearch(condition: string, matches: string): string {
   return `${buildRange(condition)},
     matching AS (
-      SELECT id, name, tag FROM range
+      SELECT ${PLANT_COLUMNS} FROM range
       WHERE id <= (SELECT last FROM progress) AND ${matches}
       ORDER BY id LIMIT $5
     )
-    SELECT id, name, tag, next FROM progress LEFT JOIN matching ON true ORDER BY id`
+    SELECT ${PLANT_COLUMNS}, next FROM progress LEFT JOIN matching ON true ORDER BY id`
 }
 
 export const SEARCH: ByTag<string> = {

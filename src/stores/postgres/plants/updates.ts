@@ -4,23 +4,27 @@ import {
   type PlantPatch,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../shared/rows.ts'
+import {
+  CONTENT_COLUMNS,
+  contentValues,
+  PLANT_COLUMNS,
+  type PlantRow,
+  toPlant,
+} from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
+import { hasContent } from './plant-columns.ts'
 
-/** `$2` and `$4` say whether the patch has a name and a tag. */
-const UPDATE = `
-  UPDATE plants
-  SET name = CASE WHEN $2 THEN $3::text ELSE name END, tag = CASE WHEN $4 THEN $5::text ELSE tag END
-  WHERE id = $1`
+/** For each column, one parameter says whether the patch has a value, and the next one is the value. */
+const CHANGED = CONTENT_COLUMNS.map(
+  (column, index) =>
+    `${column} = CASE WHEN $${2 * index + 2} THEN $${2 * index + 3}::text ELSE ${column} END`,
+)
+const UPDATE = `UPDATE plants SET ${CHANGED.join(', ')} WHERE id = $1`
 const REMOVE = 'DELETE FROM plants WHERE id = $1'
 
-const FIND = 'SELECT id, name, tag FROM plants WHERE id = $1'
-
-/** Restricts a change to a plant with the content that was read. */
-const requireUnchanged = (first: number) =>
-  `AND name = $${first} AND tag IS NOT DISTINCT FROM $${first + 1}::text`
+const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1`
 
 /** See PlantStore.update. */
 export async function updatePlant(
@@ -29,8 +33,8 @@ export async function updatePlant(
   patch: PlantPatch,
   expected?: readonly string[],
 ): Promise<StoredPlant | NoMatch> {
-  const { name, tag } = patch
-  const values = [id, name !== undefined, name, tag !== undefined, tag] as const
+  const changed = CONTENT_COLUMNS.flatMap((column) => [patch[column] !== undefined, patch[column]])
+  const values = [id, ...changed] as const
   const result = await changePlant(client, UPDATE, values, expected)
   return typeof result === 'string' ? result : toPlant(result)
 }
@@ -61,17 +65,19 @@ async function changePlant(
   expected?: readonly string[],
 ): Promise<PlantRow | NoMatch> {
   const [id] = values
-  const returning = 'RETURNING id, name, tag'
+  const returning = `RETURNING ${PLANT_COLUMNS}`
   if (expected === undefined) {
     const [changed] = await client.change<PlantRow>(`${statement} ${returning}`, values)
     return changed ?? 'not-found'
   }
-  const conditional = `${statement} ${requireUnchanged(values.length + 1)} ${returning}`
+  // Restricts the change to a plant with the content that was read.
+  const conditional = `${statement} AND ${hasContent(values.length + 1)} ${returning}`
   return retryOptimistically(async () => {
     const [stored] = await client.query<PlantRow>(FIND, [id])
     if (stored === undefined) return 'not-found'
-    if (!expected.includes(contentVersion(toPlant(stored)))) return 'changed'
-    const given = [...values, stored.name, stored.tag]
+    const plant = toPlant(stored)
+    if (!expected.includes(contentVersion(plant))) return 'changed'
+    const given = [...values, ...contentValues(plant)]
     const [changed] = await client.change<PlantRow>(conditional, given)
     return changed
   })

@@ -13,6 +13,7 @@ import {
   tokensFinding,
   warning,
 } from '../../shared/check-result.ts'
+import { CONTENT_COLUMNS } from '../../shared/rows.ts'
 import { StoreError } from '../../shared/store-error.ts'
 import { START } from '../feed/change-triggers.ts'
 import { openExisting, type SqliteOptions } from '../file/database.ts'
@@ -170,12 +171,13 @@ export function* findIntegrityFaults(db: Database): Generator<string> {
 
 /** Compares the last change to each plant in the feed with the plant. */
 function changes(db: Database): Finding[] {
+  const differs = (column: string) => `plants.${column} IS NOT changes.${column}`
   const wrong = db
     .prepare<[], bigint>(
       `SELECT last.id FROM
          (SELECT id, max(position) AS position FROM changes WHERE type <> ${START} GROUP BY id) AS last
          JOIN changes USING (position) LEFT JOIN plants ON plants.id = last.id
-       WHERE plants.name IS NOT changes.name OR plants.tag IS NOT changes.tag LIMIT ${IDS_MAX}`,
+       WHERE ${CONTENT_COLUMNS.map(differs).join(' OR ')} LIMIT ${IDS_MAX}`,
     )
     .pluck()
     .safeIntegers()

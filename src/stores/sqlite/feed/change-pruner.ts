@@ -4,6 +4,7 @@ import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Retention } from '../../shared/engine.ts'
 import type { RetentionClock } from '../../shared/retention-clock.ts'
+import { CONTENT_COLUMNS } from '../../shared/rows.ts'
 import { START } from './change-triggers.ts'
 
 /** How often to look for changes to delete. */
@@ -95,6 +96,8 @@ export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | 
   }
 }
 
+const EMPTY = CONTENT_COLUMNS.map((column) => `${column} = NULL`).join(', ')
+
 /**
  * Prepares a transaction's part of the deletion. It searches again, because another process may have deleted the changes
  * since.
@@ -103,7 +106,7 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => undefined 
   const findExcess = prepareExcess(db)
   const deleteBefore = db.prepare('DELETE FROM changes WHERE position < ?')
   const makeStart = db.prepare(
-    `UPDATE changes SET type = ${START}, id = 0, name = NULL, tag = NULL WHERE position = ?`,
+    `UPDATE changes SET type = ${START}, id = 0, ${EMPTY} WHERE position = ?`,
   )
   return (limits): undefined => {
     const start = findExcess(limits)

@@ -9,7 +9,7 @@ import type {
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../shared/page-limits.ts'
-import { toChange } from '../../shared/rows.ts'
+import { CONTENT_COLUMNS, toChange } from '../../shared/rows.ts'
 import { CHANGE_TYPES } from '../feed/change-triggers.ts'
 import { TEXT_BYTES } from './plant-json.ts'
 
@@ -94,9 +94,11 @@ function prepareStatements(db: Database) {
     timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
     // See the statements of Reader for the form of the limit.
     page: db.prepare<[bigint, number], FeedRow>(
-      `SELECT position, at, type, id, ${small('name')}, ${small('tag')}, ${TEXT_BYTES} AS bytes FROM changes
+      `SELECT position, at, type, id, ${CONTENT_COLUMNS.map(small).join(', ')}, ${TEXT_BYTES} AS bytes FROM changes
        WHERE position > ? ORDER BY position LIMIT ? + 0`,
     ),
-    plantAt: db.prepare<bigint, FeedRow>('SELECT name, tag FROM changes WHERE position = ?'),
+    plantAt: db.prepare<bigint, FeedRow>(
+      `SELECT ${CONTENT_COLUMNS.join(', ')} FROM changes WHERE position = ?`,
+    ),
   }
 }

@@ -1,4 +1,5 @@
 import { known } from '../../../../contract/known.ts'
+import { CONTENT_COLUMNS } from '../../shared/rows.ts'
 
 /** A plant in JSON, as a column. SQLite formats a row faster than we create an object for it. */
 export const PLANT_JSON = `
@@ -6,7 +7,9 @@ export const PLANT_JSON = `
   ELSE json_object('id', id, 'name', name, 'tag', tag) END`
 
 /** The bytes of a plant's text. SQLite stores the lengths with the row, so this does not read the text. */
-export const TEXT_BYTES = 'ifnull(octet_length(name), 0) + ifnull(octet_length(tag), 0)'
+export const TEXT_BYTES = CONTENT_COLUMNS.map(
+  (column) => `ifnull(octet_length(${column}), 0)`,
+).join(' + ')
 
 /**
  * The id of the last of several plants in JSON. To select it as a second column would take longer.

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
+import { textLength } from '../../../../contract/plant.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
 import {
   type PageRequest,
@@ -24,8 +25,8 @@ import {
   ROWS_MAX,
 } from '../../shared/page-limits.ts'
 import {
+  CONTENT_COLUMNS,
   joinPlants,
-  measureText,
   type PlantRow,
   type TokenRow,
   toPlant,
@@ -281,8 +282,9 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
   let batch: StoredPlant[] = []
   let text = 0
   for (const row of rows) {
-    batch.push(toPlant(row))
-    text += measureText(row)
+    const plant = toPlant(row)
+    batch.push(plant)
+    text += textLength(plant)
     if (batch.length < EXPORT_BATCH_SIZE && text < BATCH_TEXT_MAX) continue
     yield batch
     batch = []
@@ -296,7 +298,7 @@ function toPage(plants: readonly string[]): PlantPage {
 }
 
 const JSON_OR_ID = `
-  CASE WHEN octet_length(name) > ${ROW_TEXT_MAX} OR octet_length(tag) > ${ROW_TEXT_MAX} THEN id
+  CASE WHEN ${CONTENT_COLUMNS.map((column) => `octet_length(${column}) > ${ROW_TEXT_MAX}`).join(' OR ')} THEN id
   ELSE ${PLANT_JSON} END`
 
 function prepareReads(db: Database) {

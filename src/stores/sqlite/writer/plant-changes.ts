@@ -10,7 +10,7 @@ import {
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import { type ChangeList, type ChangeOf, type Decision, decide } from '../../shared/plant-change.ts'
-import { type PlantRow, toPlant } from '../../shared/rows.ts'
+import { CONTENT_COLUMNS, contentValues, type PlantRow, toPlant } from '../../shared/rows.ts'
 
 /** A change that was made, and the plant before it. */
 interface Made<Type extends ChangeType = ChangeType> extends Decision<Type> {
@@ -22,22 +22,25 @@ type Effect = Pick<Made, 'before' | 'after'>
 /** Prepares the changes that PlantStore describes. The caller runs them in a transaction. */
 export function preparePlantChanges(db: Database) {
   const insert = db.prepare(
-    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    `INSERT INTO plants (id, ${CONTENT_COLUMNS.join(', ')})
+     VALUES (?, ${CONTENT_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
   )
   const select = db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?')
-  const replace = db.prepare('UPDATE plants SET name = ?, tag = ? WHERE id = ?')
+  const replace = db.prepare(
+    `UPDATE plants SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
+  )
   const erase = db.prepare('DELETE FROM plants WHERE id = ?')
   const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
   const removeChangesAfter = db.prepare('DELETE FROM changes WHERE position > ?')
 
   /** Returns false if the id is taken. */
-  const store = ({ id, name, tag }: StoredPlant): boolean =>
-    insert.run(id, name, tag ?? null).changes === 1
+  const store = (plant: StoredPlant): boolean =>
+    insert.run(plant.id, ...contentValues(plant)).changes === 1
   const write = (before: StoredPlant | undefined, after: StoredPlant | undefined): void => {
     if (before === after) return
     if (after === undefined) erase.run(before?.id)
     else if (before === undefined) store(after)
-    else replace.run(after.name, after.tag ?? null, after.id)
+    else replace.run(...contentValues(after), after.id)
   }
   const make = <Change extends PlantChange>(change: Change): Made<Change['type']> => {
     const row = select.get(change.id)

@@ -1,0 +1,40 @@
+/** The columns of the table `plants` in statements. */
+import type { StoredPlant } from '../../../../service/plant-store.ts'
+import { CONTENT_COLUMNS, contentValues, PLANT_COLUMNS } from '../../shared/rows.ts'
+
+/** The length of a plant's text, in bytes. PostgreSQL stores it with the row, so this does not read large text. */
+export const TEXT = CONTENT_COLUMNS.map((column) => `coalesce(octet_length(${column}), 0)`).join(
+  ' + ',
+)
+
+/** The columns, of which only the id has a value unless a condition is met. */
+export function columnsIf(condition: string): string {
+  const content = CONTENT_COLUMNS.map(
+    (each) => `CASE WHEN ${condition} THEN ${each} END AS ${each}`,
+  )
+  return ['id', ...content].join(', ')
+}
+
+/** A condition that a plant has the content in consecutive parameters. */
+export function hasContent(first: number): string {
+  return CONTENT_COLUMNS.map(
+    (column, index) => `${column} IS NOT DISTINCT FROM $${first + index}::text`,
+  ).join(' AND ')
+}
+
+const ARRAYS = CONTENT_COLUMNS.map((_, index) => `$${index + 2}::text[]`)
+
+/** A FROM item with plants as arrays in the first parameters: see `toColumns`. */
+export const UNNESTED = `unnest($1::int8[], ${ARRAYS.join(', ')}) AS given (${PLANT_COLUMNS})`
+
+/** Replaces the content of a plant by that in UNNESTED. */
+export const SET_GIVEN = `SET ${CONTENT_COLUMNS.map((each) => `${each} = given.${each}`).join(', ')}`
+
+/** Plants as one array for each column. */
+export function toColumns(plants: readonly StoredPlant[]): unknown[][] {
+  const rows = plants.map(contentValues)
+  return [
+    plants.map(({ id }) => id),
+    ...CONTENT_COLUMNS.map((_, index) => rows.map((values) => values[index])),
+  ]
+}

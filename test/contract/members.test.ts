@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { type ContractDocument, loadContract, plantMembers } from '../../contract/contract.ts'
+import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { members } from '../../contract/members.gen.ts'
+import {
+  isValueOf,
+  type Member,
+  type MemberType,
+  type MemberValue,
+  readText,
+  writeText,
+} from '../../contract/members.ts'
+import { describePlants } from '../../contract/plant.ts'
+
+t.test('the members of a plant are those of the contract, in its order', async (t) => {
+  t.same(plantMembers(loadContract()), members)
+  t.same(members, [
+    { name: 'id', type: 'int64', isRequired: true },
+    { name: 'name', type: 'string', isRequired: true },
+    { name: 'tag', type: 'string', isRequired: false },
+  ])
+})
+
+t.test('a contract whose plants have a member of another type is refused', async (t) => {
+  const schemas = { StoredPlant: { properties: { photos: { type: 'array' } } } }
+  const document = { components: { schemas } } as unknown as ContractDocument
+  t.throws(() => plantMembers(document), { message: 'plants: photos has the type array' })
+})
+
+const VALUES: { readonly [Type in MemberType]: fc.Arbitrary<MemberValue> } = {
+  int64: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  string: fc.string({ unit: 'binary' }),
+}
+
+for (const [type, values] of Object.entries(VALUES) as [MemberType, fc.Arbitrary<MemberValue>][]) {
+  const member: Member = { name: 'member', type, isRequired: true }
+
+  t.test(`a value of type ${type} is read from the text that is written for it`, async (t) => {
+    fc.assert(
+      fc.property(values, (value) => {
+        t.ok(isValueOf(member, value))
+        return readText(member, writeText(value)) === value
+      }),
+    )
+  })
+}
+
+t.test('text that is not a value of the type is not read', async (t) => {
+  const [id] = members as [Member]
+  for (const text of ['', ' 1', '1.0', '01', '9223372036854775808']) {
+    t.equal(readText(id, text), undefined, text)
+  }
+})
+
+t.test('plants with other members follow their description', async (t) => {
+  const described: readonly Member[] = [
+    ...members,
+    { name: 'soil', type: 'string', isRequired: false },
+  ]
+  const plants = describePlants(described)
+  const plant = { id: 4n, name: 'Abies', soil: '"loam"', unknown: 'x' }
+  const other = { ...plant, soil: 'clay' }
+  const same = { ...plant, unknown: 'y' }
+  t.notOk(plants.hasSameContent(plant, other))
+  t.ok(plants.hasSameContent(plant, same))
+  t.equal(plants.plantJson(plant), '{"id":4,"name":"Abies","soil":"\\"loam\\""}')
+  t.same(plants.pickContent(plant), { name: 'Abies', soil: '"loam"' })
+  t.equal(plants.textLength(plant), 11)
+  t.same(plants.toFields(plant), ['4', 'Abies', undefined, '"loam"'])
+})
