@@ -8,6 +8,9 @@ import { IdTaken, insertAll, insertingTransaction, toColumns, UNNESTED } from '.
 /** The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. */
 const FIND = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE'
 
+/** Without locks, which would be taken out of order. */
+const FIND_IDS = 'SELECT id FROM plants WHERE id = ANY($1::int8[])'
+
 const REPLACE = `
   UPDATE plants SET name = given.name, tag = given.tag FROM ${UNNESTED} WHERE plants.id = given.id`
 
@@ -51,7 +54,7 @@ export async function attemptLists(
     // Without the wait, a plant that an earlier attempt has removed could be back after a failover.
     await run(AWAIT_STANDBYS)
     // While the first statement waited for a lock, others can have created plants that it did not see.
-    const again = await run<PlantRow>(FIND, [ids])
+    const again = await run(FIND_IDS, [ids])
     if (again.length > rows.length) throw new IdTaken()
   }
   for (const effects of rounds) await write(run, effects)
