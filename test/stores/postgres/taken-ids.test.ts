@@ -110,3 +110,21 @@ t.test('a list does not deadlock over a plant that was created meanwhile', async
   await creating.query('COMMIT')
   t.strictSame(await called, ['removed', 'removed'])
 })
+
+t.test(
+  'a list that creates and removes a plant finds one that was created meanwhile',
+  async (t) => {
+    const url = await emptyDatabase()
+    const store = await PostgresStore.open({ url, timeout: 10_000 })
+    t.teardown(() => store.close())
+    const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
+    await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
+    await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+    const changes: PlantChange[] = [{ type: 'create', id: 1n, name: 'ours' }, ...removals([1n, 2n])]
+    const called = store.apply(changes, 'each')
+    while ((await countWaiting(server, nameOf(url))) === 0);
+    await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
+    await updating.query('COMMIT')
+    t.strictSame(await called, ['conflict', 'removed', 'removed'])
+  },
+)

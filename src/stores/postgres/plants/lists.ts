@@ -73,9 +73,11 @@ function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeLis
     return result
   })
   if (mode === 'all-or-none' && results.some(isRefusal)) effects.clear()
-  for (const [id, { after }] of effects) {
+  for (const [id, { before, after }] of effects) {
     if (after === undefined) plants.delete(id)
     else plants.set(id, after)
+    // Created and removed again, so there is nothing to write.
+    if (before === after) effects.delete(id)
   }
   return { results, effects }
 }
