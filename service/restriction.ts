@@ -64,8 +64,8 @@ export interface RestrictionStore {
   readRestriction(): Promise<Restriction | undefined>
 
   /**
-   * Makes a step in one transaction, as durably as a change to a plant. A mirror applies each page of changes as a step. When a step that begins a restriction resolves,
-   * no other change is in flight.
+   * Makes a step in one transaction, as durably as a change to a plant. A mirror applies each page of changes as a step.
+   * When a step that begins a restriction resolves, no other change is in flight.
    *
    * @throws StoreUnavailable
    */

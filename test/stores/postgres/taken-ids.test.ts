@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { PlantChange } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { createAll } from '../../helpers/lists.ts'
+import { createAll, removals } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { exported } from '../plants.ts'
 import { countWaiting, nameOf } from './sessions.ts'
@@ -91,3 +91,40 @@ t.test('a list that waits finds a plant that was created meanwhile', async (t) =
   t.strictSame(await called, ['removed', 'updated'])
   t.strictSame(await exported(store), [{ id: 2n, name: 'theirs', tag: 'x' }])
 })
+
+t.test('a list does not deadlock over a plant that was created meanwhile', async (t) => {
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
+  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
+  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  const called = store.apply(removals([1n, 2n]), 'all-or-none')
+  while ((await countWaiting(server, nameOf(url))) < 1);
+  await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
+  await creating.query('BEGIN; SELECT id FROM plants WHERE id = 1 FOR UPDATE')
+  const locked = creating.query('SELECT id FROM plants WHERE id = 2 FOR UPDATE')
+  while ((await countWaiting(server, nameOf(url))) < 2);
+  await updating.query('COMMIT')
+  t.equal((await locked).rowCount, 1, 'the server did not end a deadlock')
+  await creating.query('COMMIT')
+  t.strictSame(await called, ['removed', 'removed'])
+})
+
+t.test(
+  'a list that creates and removes a plant finds one that was created meanwhile',
+  async (t) => {
+    const url = await emptyDatabase()
+    const store = await PostgresStore.open({ url, timeout: 10_000 })
+    t.teardown(() => store.close())
+    const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
+    await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
+    await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+    const changes: PlantChange[] = [{ type: 'create', id: 1n, name: 'ours' }, ...removals([1n, 2n])]
+    const called = store.apply(changes, 'each')
+    while ((await countWaiting(server, nameOf(url))) === 0);
+    await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
+    await updating.query('COMMIT')
+    t.strictSame(await called, ['conflict', 'removed', 'removed'])
+  },
+)

@@ -9,6 +9,9 @@ import { IdTaken, insertAll, insertingTransaction } from './plant-inserts.ts'
 /** The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. */
 const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`
 
+/** Without locks, which would be taken out of order. */
+const FIND_IDS = 'SELECT id FROM plants WHERE id = ANY($1::int8[])'
+
 const REPLACE = `
   UPDATE plants ${SET_GIVEN} FROM ${UNNESTED} WHERE plants.id = given.id`
 
@@ -52,7 +55,7 @@ export async function attemptLists(
     // Without the wait, a plant that an earlier attempt has removed could be back after a failover.
     await run(AWAIT_STANDBYS)
     // While the first statement waited for a lock, others can have created plants that it did not see.
-    const again = await run<PlantRow>(FIND, [ids])
+    const again = await run(FIND_IDS, [ids])
     if (again.length > rows.length) throw new IdTaken()
   }
   for (const effects of rounds) await write(run, effects)
@@ -71,9 +74,11 @@ function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeLis
     return result
   })
   if (mode === 'all-or-none' && results.some(isRefusal)) effects.clear()
-  for (const [id, { after }] of effects) {
+  for (const [id, { before, after }] of effects) {
     if (after === undefined) plants.delete(id)
     else plants.set(id, after)
+    // Created and removed again, so there is nothing to write.
+    if (before === after) effects.delete(id)
   }
   return { results, effects }
 }
