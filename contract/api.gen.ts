@@ -405,7 +405,7 @@ export interface components {
             /** @enum {string} */
             op: "replace";
             id: components["schemas"]["PlantId"];
-            ifMatch?: components["schemas"]["ExpectedVersions"];
+            ifMatch?: components["schemas"]["ExpectedVersion"];
         } & (components["schemas"]["Plant"] & {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -428,7 +428,7 @@ export interface components {
             name?: string;
             /** @description The new tag, or null to remove the tag. */
             tag?: string | null;
-            ifMatch?: components["schemas"]["ExpectedVersions"];
+            ifMatch?: components["schemas"]["ExpectedVersion"];
         };
         /**
          * PlantRemove
@@ -441,13 +441,14 @@ export interface components {
              */
             op: "remove";
             id: components["schemas"]["PlantId"];
-            ifMatch?: components["schemas"]["ExpectedVersions"];
+            ifMatch?: components["schemas"]["ExpectedVersion"];
         };
         /**
-         * @description The acceptable `ETag` values of the plant, in the syntax of an `If-Match` header (RFC 9110 §13.1.1). `*` accepts
-         *     every version, as if `ifMatch` were omitted.
+         * an entity tag in double quotes
+         * @description The `ETag` of the plant. The change is refused unless it is still the current one.
+         * @example "name=Abies%20alba%20Mill.&tag=Tree"
          */
-        ExpectedVersions: components["schemas"]["EntityTags"];
+        ExpectedVersion: string;
         /**
          * ChangeCounts
          * @description How many changes of a list had which effect.

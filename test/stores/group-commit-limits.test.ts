@@ -85,8 +85,16 @@ const LIMITS: Limit[] = [
   { what: 'text of updates', change: update({ name: LONG, tag: LONG }), room: 32, text: 64 * MEBI },
   {
     what: 'lists',
-    change: list(4000, ''),
-    room: 2,
+    change: list(1000, ''),
+    room: 8,
+    count: 8000,
+    text: 0,
+    rejected: list(2, ''),
+  },
+  {
+    what: 'lists of an import',
+    change: list(16_000, ''),
+    room: 8,
     count: 8000,
     text: 0,
     rejected: list(2, ''),

@@ -1,6 +1,5 @@
 import type { components } from '../../../contract/api.gen.ts'
 import type { ChangeResult, PlantChange } from '../../../service/plant-store.ts'
-import { expectedVersions } from '../responses/response.ts'
 
 type Schemas = components['schemas']
 
@@ -11,7 +10,7 @@ export function toPlantChange(change: Schemas['PlantChange']): PlantChange {
     const { name, tag } = change
     return tag === undefined ? { type: 'create', id, name } : { type: 'create', id, name, tag }
   }
-  const expected = expectedVersions(change.ifMatch)
+  const expected = change.ifMatch === undefined ? undefined : [change.ifMatch.slice(1, -1)]
   switch (change.op) {
     case 'replace':
       return { type: 'update', id, patch: toReplacement(change), expected }

@@ -24,7 +24,7 @@ import type {
 } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
-import { GroupCommit, sumSizes, WaitingChanges } from '../shared/group-commit.ts'
+import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import { type ChangeList, measureList } from '../shared/plant-change.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
@@ -85,7 +85,7 @@ export class PostgresStore implements Store {
     this.#lists = new GroupCommit({
       ...limits,
       commit: async (lists: readonly ChangeList[]) => {
-        const { changes } = sumSizes(lists.map(measureList))
+        const changes = lists.reduce((sum, list) => sum + list.changes.length, 0)
         const results = await this.#commit(changes, () =>
           connections.verified((client) => applyLists(client, lists)),
         )

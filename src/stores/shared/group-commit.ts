@@ -43,8 +43,8 @@ interface Waiting<Change, Result> {
  * resolves after the commit that contains it.
  *
  * A transaction is limited in number and text; its last change may exceed both. All waiting changes together are limited
- * too; the last may exceed the text only, unless no other waits. Otherwise a very large change could never be accepted. A
- * change counts as waiting until it has a result.
+ * too; the last may exceed the text only. Otherwise a very large change could never be accepted. A change counts as
+ * waiting until it has a result.
  *
  * A change that counts as several, such as a list of changes, waits while others fill the transaction, but each
  * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
@@ -217,7 +217,7 @@ export class WaitingChanges {
   /** Counts one or more changes, unless that would exceed the limit. Returns whether they were counted. */
   add({ changes, text }: Size): boolean {
     const part = changes > 1 ? 1 - RESERVED_PART : 1
-    if (this.#changes > 0 && this.#changes + changes > this.#max.changes * part) return false
+    if (this.#changes + changes > this.#max.changes * part) return false
     if (this.#text >= this.#max.text) return false
     this.#changes += changes
     this.#text += text

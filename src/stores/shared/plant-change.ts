@@ -1,3 +1,4 @@
+import { limits } from '../../../contract/limits.gen.ts'
 import { hasSameContent, pickContent, textLength } from '../../../contract/plant.ts'
 import {
   type ApplyMode,
@@ -98,9 +99,13 @@ export function measureChange(change: PlantChange): Size {
   return { changes: 1, text }
 }
 
-/** A list counts as its number of changes, so that other changes do not wait for many lists. */
-export function measureList({ changes }: Pick<ChangeList, 'changes'>): Size {
-  return sumSizes(changes.map(measureChange))
+/**
+ * A list counts as its number of changes, so that other changes do not wait for many lists. That of an import counts as
+ * the largest of a request; otherwise it could never wait.
+ */
+export function measureList({ changes: list }: Pick<ChangeList, 'changes'>): Size {
+  const { changes, text } = sumSizes(list.map(measureChange))
+  return { changes: Math.min(changes, limits.changePlants.body.maxItems), text }
 }
 
 function measureVersions(versions: readonly string[] = []): number {

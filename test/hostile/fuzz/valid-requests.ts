@@ -156,7 +156,8 @@ function jsonText(schema: Schema, random: Random): string {
 }
 
 function memberText(name: string, properties: Record<string, Schema>, random: Random): string {
-  if (name === 'ifMatch') return JSON.stringify(random.pick(ENTITY_TAGS))
+  if (name === 'ifMatch')
+    return JSON.stringify(random.pick(ENTITY_TAGS.filter((tag) => /^"[^"]*"$/.test(tag))))
   return jsonText(properties[name] as Schema, random)
 }
 

@@ -95,10 +95,15 @@ const INVALID: [what: string, body: string, message: string][] = [
     `body/0 must not have the property '${'x'.repeat(50)}'`,
   ],
   [
-    'an ifMatch that is not a list of entity tags',
+    'an ifMatch without quotes',
     '[{"op":"remove","id":1,"ifMatch":"x"}]',
-    'body/0/ifMatch must be * or a comma-separated list of entity tags',
+    'body/0/ifMatch must be an entity tag in double quotes',
   ],
+  ...['*', 'W/\\"x\\"', '\\"x\\", \\"y\\"'].map((ifMatch): (typeof INVALID)[number] => [
+    `the ifMatch ${ifMatch}`,
+    `[{"op":"remove","id":1,"ifMatch":"${ifMatch}"}]`,
+    'body/0/ifMatch must be an entity tag in double quotes',
+  ]),
   ['a null ifMatch', '[{"op":"remove","id":1,"ifMatch":null}]', 'body/0/ifMatch must be string'],
 ]
 for (const [what, body, message] of INVALID) {
