@@ -105,13 +105,11 @@ async function harm(
   seconds: number,
 ): Promise<number> {
   const end = performance.now() + seconds * 1000
-  let harms = 0
-  for (;;) {
+  for (let harms = 0; ; harms++) {
     const calls = target.harm === undefined ? Number.POSITIVE_INFINITY : callsBefore()
     await load.answers(calls, Math.max(0, end - performance.now()))
-    if (performance.now() >= end) return harms
-    await target.harm?.()
-    harms += 1
+    if (target.harm === undefined || performance.now() >= end) return harms
+    await target.harm()
   }
 }
 

@@ -5,8 +5,6 @@ import type { Owner } from '../helpers/command.ts'
 
 export class CuttingProxy {
   url = ''
-  /** The number of cuts so far. */
-  cuts = 0
   readonly #urls: () => readonly string[]
   readonly #sockets = new Set<Socket>()
   readonly #events = new EventEmitter<{ chunk: []; cut: []; refusal: [] }>()
@@ -41,7 +39,6 @@ export class CuttingProxy {
   async cut(refusals: number): Promise<void> {
     this.#isCutting = true
     await once(this.#events, 'cut')
-    this.cuts += 1
     this.#refusals = refusals
     while (this.#refusals > 0) await once(this.#events, 'refusal')
   }

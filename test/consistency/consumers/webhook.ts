@@ -10,20 +10,19 @@ import type { StartConsumer } from './consumer.ts'
 /** How long the receiver needs for a delivery at most, in milliseconds. */
 const DELAY_MS_MAX = 5
 
-/** The most connections that are refused after a cut, and the most deliveries that fail. The service waits after each. */
-const FAILURES_MAX = 2
+/** The most events that are delivered before the next failure. */
+const EVENTS_MAX = 300
 
 /** Limit for the deliveries after the last call, in milliseconds. */
 const DELIVERY_MS_MAX = 60_000
 
 /** A webhook whose receiver is slow, and at times fails or loses its connections. */
 export const webhook: StartConsumer = async ({ owner, random }, { database = '' }) => {
-  let failures = 0
+  let status = 204
   const respond = async (response: ServerResponse) => {
     await setTimeout(random.below(DELAY_MS_MAX))
-    const isFailure = failures > 0
-    if (isFailure) failures -= 1
-    response.writeHead(isFailure ? 500 : 204).end()
+    response.writeHead(status).end()
+    status = 204
   }
   const receiver = await startReceiver(owner, { plain: true, respond })
   const proxy = await CuttingProxy.start(owner, () => [receiver.url])
@@ -34,8 +33,10 @@ export const webhook: StartConsumer = async ({ owner, random }, { database = '' 
   )
   return {
     harm: async () => {
-      if (random.oneIn(2)) await proxy.cut(random.below(FAILURES_MAX + 1))
-      else failures = 1 + random.below(FAILURES_MAX)
+      if (random.oneIn(2)) await proxy.cut(random.below(2))
+      else status = 500
+      // Failures that follow each other would make the service wait longer and longer.
+      await receiver.untilDistinct(receiver.ids.size + 1 + random.below(EVENTS_MAX))
     },
     judge: async (feed) => {
       const limit = setTimeout(DELIVERY_MS_MAX, undefined, { ref: false })
