@@ -1,4 +1,7 @@
-/** Disasters of one service for a short time, with a webhook if it survives them. `npm run test:consistency` runs them for minutes. */
+/**
+ * Disasters of one service for a short time, with a webhook if it survives them. `npm run test:consistency` runs them for
+ * minutes.
+ */
 import t from 'tap'
 import { fullDisk } from './disasters/full-disk.ts'
 import { kill } from './disasters/kill.ts'

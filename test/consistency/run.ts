@@ -54,11 +54,25 @@ export function newSeed(): number {
   return randomInt(2 ** 31 - 1)
 }
 
-export async function run(
+/** @throws Error with the seed, if the disaster or a consumer throws one */
+export async function run(disaster: Disaster, options: RunOptions): Promise<Report> {
+  const history = new History(options.seed)
+  try {
+    return await runAndJudge(disaster, options, history)
+  } catch (error) {
+    const file = save(history, disaster.name)
+    const reason = (error as Error).message
+    throw new Error(`${disaster.name} with seed ${options.seed}, history ${file}: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+async function runAndJudge(
   disaster: Disaster,
   { owner, seed, seconds, consumers: names = [] }: RunOptions,
+  history: History,
 ): Promise<Report> {
-  const history = new History(seed)
   const random = new Random(seed, DISASTER)
   const folder = makeFolder(owner, tmpdir())
   const place = { owner, folder, random, history }
@@ -66,7 +80,9 @@ export async function run(
   const starts = names.flatMap((name) => disaster.consumers?.[name] ?? [])
   const consumers = await Promise.all(starts.map((start) => start(place, target)))
   const follower = new Follower(target.urls)
+  owner.teardown(() => follower.abandon())
   const load = new Load({ urls: target.urls, history })
+  owner.teardown(() => load.end())
   const callsBefore = (callsMax: number) => () => random.below(callsMax)
   const [harms, ...consumerHarms] = await Promise.all([
     harm(target, load, callsBefore(disaster.callsMax ?? CALLS_MAX), seconds),

@@ -50,6 +50,10 @@ export class MirrorProcess {
   async finish(): Promise<void> {
     await this.kill()
     await plantStore(this.#owner, 'mirror', ...this.#following, '--once')
+  }
+
+  /** Rejects unless the mirror and its source are equal. */
+  async compare(): Promise<void> {
     await plantStore(this.#owner, 'compare', ...this.#following)
   }
 

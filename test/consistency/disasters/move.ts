@@ -26,6 +26,7 @@ export const move: Disaster = {
       const next = await new Service(owner, folder, database).start()
       await plantStore(owner, 'freeze', '--database', current.database)
       await mirror.finish()
+      await mirror.compare()
       const copying = ['webhook', 'copy', current.database, '--wait', '--database', database]
       await plantStore(owner, ...copying)
       earlier.push(...(await changes()))
