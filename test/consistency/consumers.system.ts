@@ -12,6 +12,5 @@ for (const mirror of ['sqlite-mirror', 'postgres-mirror']) {
     const report = await run(kill, { owner: t, seed: newSeed(), seconds: SECONDS, consumers })
     t.comment(formatReport(report))
     t.same(report.violations, [])
-    t.ok(report.harms > 0 && report.consumerHarms > 0)
   })
 }

@@ -14,6 +14,5 @@ for (const { disaster, what } of [
     const report = await run(disaster, { owner: t, seed: newSeed(), seconds: 12, consumers })
     t.comment(formatReport(report))
     t.same(report.violations, [])
-    t.ok(report.harms > 0)
   })
 }

@@ -124,7 +124,9 @@ async function harm(
   for (let harms = 0; ; harms++) {
     const calls = target.harm === undefined ? Number.POSITIVE_INFINITY : callsBefore()
     await load.answers(calls, Math.max(0, end - performance.now()))
-    if (target.harm === undefined || performance.now() >= end) return harms
+    // A slow machine does its first harm late.
+    const isOver = performance.now() >= end && harms > 0
+    if (target.harm === undefined || isOver) return harms
     await target.harm()
   }
 }

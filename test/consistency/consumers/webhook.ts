@@ -11,7 +11,7 @@ import type { StartConsumer } from './consumer.ts'
 const DELAY_MS_MAX = 5
 
 /** The most events that are delivered before the next failure. */
-const EVENTS_MAX = 300
+const EVENTS_MAX = 100
 
 /** Limit for the deliveries after the last call, in milliseconds. */
 const DELIVERY_MS_MAX = 60_000
