@@ -32,11 +32,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   'system/browser': ['browser/{cors,docs,page-sign-in}.system.ts'],
   'system/page': ['browser/*.system.ts'],
   'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
-  'system/kills': [
-    '{consistency,crash}/*.system.ts',
-    'mirror/model.system.ts',
-    'webhooks/processes.system.ts',
-  ],
+  'system/kills': ['{consistency,crash}/*.system.ts', 'webhooks/processes.system.ts'],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
   // Its files share a service.
   'system/threads': ['http-threads/*.system.ts'],

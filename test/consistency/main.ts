@@ -1,9 +1,11 @@
 /**
  * `npm run test:consistency`: puts a service under contended load while a disaster happens, and judges what clients saw.
- * `-- --minutes 10 --disaster kill,threads --seed 7` chooses, `-- --judge FILE` judges a saved history again.
+ * `-- --minutes 10 --disaster kill,threads --seed 7` chooses, `--consumers webhook,sqlite-mirror` adds what consumes the
+ * feed meanwhile, and `--judge FILE` judges a saved history again.
  */
 import { Command, InvalidArgumentError } from 'commander'
 import { Teardowns } from '../../tools/teardowns.ts'
+import { CONSUMERS } from './consumers/consumers.ts'
 import { DISASTERS } from './disasters/disasters.ts'
 import { History } from './history.ts'
 import { judge } from './judges/judge.ts'
@@ -14,6 +16,7 @@ interface Options {
   readonly minutes: number
   readonly disaster?: string
   readonly seed: number
+  readonly consumers: readonly string[]
   readonly judge?: string
 }
 
@@ -23,6 +26,12 @@ const command = new Command('test:consistency')
   .option('--minutes <number>', 'of each disaster', toNumber, 1)
   .option('--disaster <names>', `separated by commas: ${names.join(', ')}; all by default`)
   .option('--seed <number>', 'of the plans of the clients', toNumber, newSeed())
+  .option(
+    '--consumers <names>',
+    `of the feed, if they survive the disaster: ${Object.keys(CONSUMERS).join(', ')}; none by default`,
+    toConsumers,
+    [],
+  )
   .option('--judge <file>', 'judge a saved history instead')
   .parse()
 
@@ -38,7 +47,12 @@ function judgeAgain(file: string): void {
   if (violations.length > 0) process.exitCode = 1
 }
 
-async function runAll({ minutes, disaster: wanted = names.join(), seed }: Options): Promise<void> {
+async function runAll({
+  minutes,
+  disaster: wanted = names.join(),
+  seed,
+  consumers,
+}: Options): Promise<void> {
   const unknown = wanted.split(',').filter((name) => !names.includes(name))
   if (unknown.length > 0) command.error(`error: unknown disaster ${unknown}: use ${names}`)
   for (const disaster of DISASTERS.filter(({ name }) => wanted.split(',').includes(name))) {
@@ -49,7 +63,7 @@ async function runAll({ minutes, disaster: wanted = names.join(), seed }: Option
     }
     const owner = new Teardowns()
     try {
-      const report = await run(disaster, { owner, seed, seconds: minutes * 60 })
+      const report = await run(disaster, { owner, seed, seconds: minutes * 60, consumers })
       console.log(formatReport(report))
       if (report.violations.length > 0) process.exitCode = 1
     } finally {
@@ -62,4 +76,11 @@ function toNumber(text: string): number {
   const number = Number(text)
   if (!(number >= 0)) throw new InvalidArgumentError('expected a number')
   return number
+}
+
+function toConsumers(text: string): string[] {
+  const chosen = text.split(',')
+  const unknown = chosen.filter((name) => !(name in CONSUMERS))
+  if (unknown.length > 0) throw new InvalidArgumentError(`unknown: ${unknown}`)
+  return chosen
 }

@@ -4,11 +4,22 @@ import type { Report } from './run.ts'
 const VIOLATIONS_MAX = 5
 
 export function formatReport(report: Report): string {
-  const { disaster, seed, seconds, calls, harms, responses, plants, violations, file } = report
+  const {
+    disaster,
+    seed,
+    seconds,
+    calls,
+    harms,
+    consumerHarms,
+    responses,
+    plants,
+    violations,
+    file,
+  } = report
   const pairs = plants.map((each) => Math.round(each.pairs))
   const open = plants.map((each) => each.open)
   return [
-    `${disaster}: ${calls} calls in ${seconds} s, ${harms} harms, seed ${seed}`,
+    `${disaster}: ${calls} calls in ${seconds} s, ${harms} harms, ${consumerHarms} to consumers, seed ${seed}`,
     `  overlapping pairs per second, by plant: ${pairs.join(' ')}`,
     `  open outcomes, by plant: ${open.join(' ')}`,
     `  responses: ${JSON.stringify(responses)}`,

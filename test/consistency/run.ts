@@ -20,6 +20,9 @@ import { plantsOf } from './operations/reads.ts'
 /** The most calls that are answered before the next harm, by default. */
 const CALLS_MAX = 1500
 
+/** The most calls that are answered before the next harm to a consumer. */
+const CONSUMER_CALLS_MAX = 400
+
 /** Limit for the first list after a disaster, in milliseconds. */
 const HEALTHY_MS_MAX = 60_000
 
@@ -32,6 +35,7 @@ export interface Report extends Judgement {
   readonly seconds: number
   readonly calls: number
   readonly harms: number
+  readonly consumerHarms: number
   /** Number of responses by operation and status. */
   readonly responses: Readonly<Record<string, number>>
   /** Where the history is, if there is a violation. */
@@ -42,38 +46,66 @@ export interface RunOptions {
   readonly owner: Owner
   readonly seed: number
   readonly seconds: number
+  /** Names of consumers of the disaster; none by default. */
+  readonly consumers?: readonly string[]
 }
 
 export function newSeed(): number {
   return randomInt(2 ** 31 - 1)
 }
 
-export async function run(
+/** @throws Error with the seed, if the disaster or a consumer throws one */
+export async function run(disaster: Disaster, options: RunOptions): Promise<Report> {
+  const history = new History(options.seed)
+  try {
+    return await runAndJudge(disaster, options, history)
+  } catch (error) {
+    const file = save(history, disaster.name)
+    const reason = (error as Error).message
+    throw new Error(`${disaster.name} with seed ${options.seed}, history ${file}: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+async function runAndJudge(
   disaster: Disaster,
-  { owner, seed, seconds }: RunOptions,
+  { owner, seed, seconds, consumers: names = [] }: RunOptions,
+  history: History,
 ): Promise<Report> {
-  const history = new History(seed)
   const random = new Random(seed, DISASTER)
   const folder = makeFolder(owner, tmpdir())
-  const target = await disaster.start({ owner, folder, random, history })
+  const place = { owner, folder, random, history }
+  const target = await disaster.start(place)
+  const starts = names.flatMap((name) => disaster.consumers?.[name] ?? [])
+  const consumers = await Promise.all(starts.map((start) => start(place, target)))
   const follower = new Follower(target.urls)
+  owner.teardown(() => follower.abandon())
   const load = new Load({ urls: target.urls, history })
-  const callsBefore = () => random.below(disaster.callsMax ?? CALLS_MAX)
-  const harms = await harm(target, load, callsBefore, seconds)
+  owner.teardown(() => load.end())
+  const callsBefore = (callsMax: number) => () => random.below(callsMax)
+  const [harms, ...consumerHarms] = await Promise.all([
+    harm(target, load, callsBefore(disaster.callsMax ?? CALLS_MAX), seconds),
+    ...consumers.map((each) => harm(each, load, callsBefore(CONSUMER_CALLS_MAX), seconds)),
+  ])
   await load.end()
   await target.heal?.()
   const stored = await listAll(target, history)
   const received = await follower.end()
-  const changes = await readFeed(target.urls)
+  const current = await readFeed(target.urls)
+  const changes = (await target.feed?.()) ?? current
   history.feed = { changes, stored }
   const { violations, plants } = judge(history)
-  const all = [...load.undocumented, ...judgeFollower(received, changes), ...violations]
+  const faults = await Promise.all(consumers.map((consumer) => consumer.judge(changes)))
+  const followed = judgeFollower(received, current)
+  const all = [...load.undocumented, ...followed, ...faults.flat(), ...violations]
   return {
     disaster: disaster.name,
     seed,
     seconds,
     calls: history.calls.length,
     harms,
+    consumerHarms: consumerHarms.reduce((sum, each) => sum + each, 0),
     responses: count(history.calls),
     file: all.length === 0 ? undefined : save(history, disaster.name),
     violations: all,
@@ -83,19 +115,19 @@ export async function run(
 
 /** @returns how often harm was done */
 async function harm(
-  target: Target,
+  target: Pick<Target, 'harm'>,
   load: Load,
   callsBefore: () => number,
   seconds: number,
 ): Promise<number> {
   const end = performance.now() + seconds * 1000
-  let harms = 0
-  for (;;) {
+  for (let harms = 0; ; harms++) {
     const calls = target.harm === undefined ? Number.POSITIVE_INFINITY : callsBefore()
     await load.answers(calls, Math.max(0, end - performance.now()))
-    if (performance.now() >= end) return harms
-    await target.harm?.()
-    harms += 1
+    // A slow machine does its first harm late.
+    const isOver = performance.now() >= end && harms > 0
+    if (target.harm === undefined || isOver) return harms
+    await target.harm()
   }
 }
 

@@ -1,26 +1,25 @@
-/** A TCP proxy between a mirror and its source that cuts connections, or silently stops forwarding. */
+/** A TCP proxy in front of a service or a receiver that cuts connections, or silently stops forwarding. */
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Owner } from '../helpers/command.ts'
 
 export class CuttingProxy {
   url = ''
-  /** The number of cuts so far. */
-  cuts = 0
-  readonly #port: number
+  readonly #urls: () => readonly string[]
   readonly #sockets = new Set<Socket>()
   readonly #events = new EventEmitter<{ chunk: []; cut: []; refusal: [] }>()
+  #connections = 0
   #isCutting = false
   #isSilent = false
   #refusals = 0
 
-  private constructor(port: number) {
-    this.#port = port
+  private constructor(urls: () => readonly string[]) {
+    this.#urls = urls
   }
 
-  /** @param port of the service on 127.0.0.1, which does not need to be running */
-  static async start(t: Owner, port: number): Promise<CuttingProxy> {
-    const proxy = new CuttingProxy(port)
+  /** @param urls of the service, which can change and does not need to be running. Connections go to them by turns */
+  static async start(t: Owner, urls: () => readonly string[]): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(urls)
     const server = createServer((client) => proxy.#connect(client)).listen(0, '127.0.0.1')
     await once(server, 'listening')
     proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -40,7 +39,6 @@ export class CuttingProxy {
   async cut(refusals: number): Promise<void> {
     this.#isCutting = true
     await once(this.#events, 'cut')
-    this.cuts += 1
     this.#refusals = refusals
     while (this.#refusals > 0) await once(this.#events, 'refusal')
   }
@@ -63,7 +61,9 @@ export class CuttingProxy {
       this.#events.emit('refusal')
       return
     }
-    const service = connect(this.#port, '127.0.0.1')
+    const urls = this.#urls()
+    const { hostname, port } = new URL(urls[this.#connections++ % urls.length] as string)
+    const service = connect(Number(port), hostname)
     client.pipe(service)
     service.on('data', (chunk: Buffer) => {
       if (this.#isCutting) {

@@ -15,7 +15,7 @@ t.beforeEach(async (t) => {
   service = await startService(t as Test)
   await fill(service.store, 1500)
   copy = await TestMirror.open(t as Test, service)
-  proxy = await CuttingProxy.start(t as Test, service.port)
+  proxy = await CuttingProxy.start(t as Test, () => [service.url])
 })
 
 /** Follows through the proxy, and waits for changes. */

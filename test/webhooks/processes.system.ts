@@ -3,9 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import type { Change } from '../../service/change-feed.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { toEvent } from '../../src/webhooks/message.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
@@ -13,7 +11,6 @@ import { AUTHORITY, bodiesByPlant, startReceiver, status } from './receiver.ts'
 import { eventually, webhookIn } from './setting.ts'
 
 const TOKEN = 'a-token-of-the-environment'
-const ROUNDS = 2
 
 /** How long it can take until another process continues. */
 const TAKEOVER_MS_MAX = 30_000
@@ -53,58 +50,6 @@ function newFolder(t: Test, database = join(t.testdir(), 'plants.db')) {
       return finished.stdout
     },
   }
-}
-
-t.test('a killed service loses no event, and keeps the order of each plant', async (t) => {
-  const { database, start, webhook } = newFolder(t)
-  const receiver = await startReceiver(t)
-  let { command, url } = await start()
-  await webhook(
-    ...['add', '--name', 'all', '--url', receiver.url, '--allow-private-webhooks'],
-    ...['--events', 'newPlant,plantChanged,plantRemoved'],
-  )
-  let count = 0
-  for (let round = 1; round <= ROUNDS; round++) {
-    const killAt = receiver.received.length + 100
-    while (receiver.received.length < killAt) {
-      count += 1
-      const name = `change ${count}`
-      const { status } =
-        count % 2 === 1
-          ? await createPlant(url, TOKEN, { id: count, name })
-          : await renamePlant(url, 1 + 2 * (count % Math.min(count / 2, 5)), name)
-      t.equal(status, 200)
-    }
-    command.process.kill('SIGKILL')
-    await command.finished()
-    ;({ command, url } = await start())
-  }
-  const received = await receiver.untilDistinct(count)
-  command.process.kill('SIGTERM')
-  t.equal((await command.finished()).code, 0)
-  const changes = await changesIn(database)
-  t.equal(changes.length, count)
-  const bodies = bodiesByPlant(received)
-  const plants = Map.groupBy(changes, ({ id }) => id)
-  t.equal(bodies.size, plants.size)
-  for (const [plant, changes] of plants) {
-    t.same(
-      bodies.get(plant),
-      changes.map((change) => toEvent(change).body),
-    )
-  }
-  t.comment({ changes: changes.length, deliveries: received.length })
-})
-
-function renamePlant(url: string, id: number, name: string): Promise<Response> {
-  return fetch(`${url}/plants/${id}`, {
-    method: 'PATCH',
-    headers: {
-      authorization: `Bearer ${TOKEN}`,
-      'content-type': 'application/merge-patch+json',
-    },
-    body: JSON.stringify({ name }),
-  })
 }
 
 for (const [engine, prepare] of [
@@ -186,18 +131,4 @@ t.test('a stop does not wait for a locked database, and nothing is lost', async 
 async function isOwner({ adminUrl }: { adminUrl: string }): Promise<boolean> {
   const page = await (await fetch(`${adminUrl}/metrics`)).text()
   return page.includes('plant_store_webhook_lag_seconds{')
-}
-
-async function changesIn(database: string): Promise<Change[]> {
-  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
-  const changes: Change[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await store.readChanges({ after, limit: 1000 })
-    if (typeof page === 'string') throw new Error(page)
-    if (page.changes.length === 0) break
-    changes.push(...page.changes)
-    after = page.next
-  }
-  await store.close()
-  return changes
 }

@@ -2,8 +2,10 @@
  * A disaster is a service and the harm that is done to it while clients use it. To add one, write a file that exports a
  * `Disaster` and add it to the list in `disasters.ts`.
  */
+import type { Change } from '../../../service/change-feed.ts'
 import type { Owner } from '../../helpers/command.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
+import type { StartConsumer } from '../consumers/consumer.ts'
 import type { History } from '../history.ts'
 
 /** Where a disaster happens. */
@@ -29,6 +31,10 @@ export interface Target {
   readonly harm?: () => Promise<void>
   /** Resolves once the service is healthy. Clients have ended by then. */
   readonly heal?: () => Promise<void>
+  /** The database with which the service starts, for webhooks. */
+  readonly database?: string
+  /** All changes, if the feed of the last database does not contain them. Clients have ended by then. */
+  readonly feed?: () => Promise<readonly Change[]>
 }
 
 export interface Disaster {
@@ -39,4 +45,6 @@ export interface Disaster {
   readonly start: (place: Place) => Promise<Target>
   /** The most calls that are answered before the next harm; 1500 by default. */
   readonly callsMax?: number
+  /** The consumers of the feed that must survive it. */
+  readonly consumers?: Readonly<Record<string, StartConsumer>>
 }

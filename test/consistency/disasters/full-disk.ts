@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { SmallDisk } from '../../mirror/small-disk.ts'
+import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
 import { Service } from './service.ts'
 
@@ -10,6 +11,7 @@ const FULL_MS_MAX = 1000
 export const fullDisk: Disaster = {
   name: 'full-disk',
   missing: () => (canMount() ? undefined : 'not permitted to mount a file system'),
+  consumers: CONSUMERS,
   start: async ({ owner, random, history }) => {
     const disk = new SmallDisk(owner)
     const service = await new Service(owner, disk.folder).start('--threads=4')
@@ -21,7 +23,7 @@ export const fullDisk: Disaster = {
       history.fence()
       await service.start('--threads=4')
     }
-    return { urls: service.urls, harm }
+    return { urls: service.urls, harm, database: service.database }
   },
 }
 

@@ -1,9 +1,11 @@
+import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
 import { Service } from './service.ts'
 
 /** The service is killed and started again, every second time with several HTTP threads. */
 export const kill: Disaster = {
   name: 'kill',
+  consumers: CONSUMERS,
   start: async ({ owner, folder, history }) => {
     const service = await new Service(owner, folder).start()
     let kills = 0
@@ -14,6 +16,6 @@ export const kill: Disaster = {
       kills += 1
       await service.start(`--threads=${kills % 2 === 0 ? 1 : 4}`)
     }
-    return { urls: service.urls, harm }
+    return { urls: service.urls, harm, database: service.database }
   },
 }

@@ -1,11 +1,13 @@
+import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
 import { Service } from './service.ts'
 
 /** Nothing happens to a service with one HTTP thread. */
 export const none: Disaster = {
   name: 'none',
+  consumers: CONSUMERS,
   start: async ({ owner, folder }) => {
-    const { urls } = await new Service(owner, folder).start()
-    return { urls }
+    const { urls, database } = await new Service(owner, folder).start()
+    return { urls, database }
   },
 }

@@ -4,9 +4,8 @@ import Sqlite from 'better-sqlite3'
 import { toJson } from '../../../client/json.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../../src/stores/shared/rows.ts'
-import { run } from '../../helpers/command.ts'
 import type { Disaster, Place } from './disaster.ts'
-import { Service } from './service.ts'
+import { plantStore, Service } from './service.ts'
 
 /**
  * A backup is made, and some time later the service is killed and the backup restored, as docs/operating.md says. The
@@ -28,12 +27,8 @@ export const restore: Disaster = {
 
 async function restoreBackup({ owner, folder, history }: Place, service: Service, number: number) {
   const backup = join(folder, `backup-${number}.db`)
-  const plantStore = async (...args: string[]) => {
-    const { code, stderr } = await run(owner, [...args, '--database', service.file])
-    if (code !== 0) throw new Error(stderr)
-  }
   const called = performance.now()
-  await plantStore('backup', backup)
+  await plantStore(owner, 'backup', backup, '--database', service.database)
   const ended = performance.now()
   await service.stop('SIGKILL')
   const before = join(folder, `before-${number}`)
@@ -41,8 +36,8 @@ async function restoreBackup({ owner, folder, history }: Place, service: Service
   for (const name of readdirSync(folder).filter((each) => each.startsWith('plants.db'))) {
     renameSync(join(folder, name), join(before, name))
   }
-  await plantStore('restore', backup)
-  const plants = plantsIn(service.file)
+  await plantStore(owner, 'restore', backup, '--database', service.database)
+  const plants = plantsIn(service.database)
   const answer = { status: 200, body: toJson(plants) }
   history.calls.push({
     client: 'backup',

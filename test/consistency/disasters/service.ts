@@ -1,25 +1,34 @@
+import { Agent } from 'node:http'
 import { join } from 'node:path'
+import { openStore } from '../../../src/stores/engines.ts'
+import type { Store } from '../../../src/stores/shared/store.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
-import { Command, type Owner } from '../../helpers/command.ts'
-import { TOKEN } from '../load/exchange.ts'
+import { Command, type Owner, run } from '../../helpers/command.ts'
+import { until } from '../../helpers/until.ts'
+import { exchange, TOKEN } from '../load/exchange.ts'
 
-/** A service in a process of its own, which can be started again on the same SQLite file. */
+/** An id that clients never use. */
+const NO_PLANT = 1000
+
+/** A service in a process of its own, which can be started again on the same database. */
 export class Service {
-  readonly file: string
+  readonly database: string
   url = ''
   readonly #owner: Owner
   #command: Command | undefined
 
-  constructor(owner: Owner, folder: string) {
+  /** @param database by default, a file in the folder */
+  constructor(owner: Owner, folder: string, database = join(folder, 'plants.db')) {
     this.#owner = owner
-    this.file = join(folder, 'plants.db')
+    this.database = database
   }
 
   readonly urls = (): readonly string[] => [this.url]
 
   /** @param args further arguments of the service */
   async start(...args: readonly string[]): Promise<this> {
-    this.#command = new Command(this.#owner, ['--port=0', '--database', this.file, ...args], {
+    const common = ['--port=0', '--allow-private-webhooks', '--database', this.database]
+    this.#command = new Command(this.#owner, [...common, ...args], {
       env: { PLANT_STORE_TOKEN: TOKEN },
     })
     this.url = await this.#command.listening()
@@ -34,10 +43,41 @@ export class Service {
 
   /** @throws Error if `plant-store check` finds a fault */
   check(): void {
-    const findings = [...checkDatabase({ file: this.file, lockTimeout: 5000 })]
+    const findings = [...checkDatabase({ file: this.database, lockTimeout: 5000 })]
     const faults = findings.filter(({ status }) => status === 'fault')
     if (faults.length > 0) {
       throw new Error(faults.map(({ subject, message }) => `${subject}: ${message}`).join('\n'))
     }
+  }
+}
+
+/** Resolves once a service that has begun as a mirror accepts changes. */
+export async function acceptsChanges({ url }: Service): Promise<void> {
+  const agent = new Agent()
+  await until('the new service accepts changes', async () => {
+    const answer = await exchange(agent, url, { method: 'DELETE', path: `/plants/${NO_PLANT}` })
+    return typeof answer === 'object' && answer.status === 404
+  })
+}
+
+/** Runs a command of `plant-store`, and resolves to its output. Rejects if it fails. */
+export async function plantStore(owner: Owner, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(owner, args, {
+    env: { PLANT_STORE_MIRROR_TOKEN: TOKEN },
+  })
+  if (code !== 0) throw new Error(`plant-store ${args.join(' ')}: ${stdout}${stderr}`)
+  return stdout
+}
+
+/** Opens a database in this process for a moment. */
+export async function withStore<Result>(
+  database: string,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
   }
 }

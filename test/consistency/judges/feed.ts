@@ -32,7 +32,7 @@ export function judgeFeed(
       ...judgeContents(changes, kept),
       ...judgeRemovals(id, changes, actions, kept),
     )
-    signed.push(...signedChanges(changes, kept))
+    signed.push(...signedChanges(changes, actions).filter(({ call }) => call.called > restoredAt))
   }
   const places = new Map(feed.map((change, place) => [change, place]))
   const inOrder = signed.toSorted(

@@ -140,6 +140,18 @@ for (const { name, calls = CALLS, feed, stored = STORED, faults } of [
     stored: [{ id: ID, name: 'oak' }],
     faults: [],
   },
+  {
+    name: 'a replay of what was made before a restore',
+    calls: [
+      creates([0, 1], 'fir'),
+      restored(2, [fir]),
+      creates([3, 4], 'other fir', 200, OTHER),
+      creates([5, 6], 'fir', 200),
+    ],
+    feed: [change('created', 'fir'), change('created', 'other fir', OTHER)],
+    stored: [other, fir],
+    faults: [],
+  },
 ]) {
   t.test(`feed: ${name}`, async (t) => {
     t.match(judgeFeed(historyOf(calls), feed, stored as StoredPlant[]), faults)

@@ -17,6 +17,7 @@ export class Follower {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #ended: Promise<void>
   #isEnding = false
+  #isAbandoned = false
 
   constructor(urls: () => readonly string[]) {
     this.#urls = urls
@@ -32,9 +33,15 @@ export class Follower {
     return this.changes
   }
 
+  /** Stops following, wherever the follower is. */
+  abandon(): void {
+    this.#isAbandoned = true
+    this.#agent.destroy()
+  }
+
   async #follow(): Promise<void> {
     let query = '?limit=1000'
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 0; !this.#isAbandoned; attempt++) {
       const page = await readPage(this.#agent, this.#urls, attempt, query)
       if (page === 'expired') {
         this.changes = []
