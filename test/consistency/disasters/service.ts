@@ -3,23 +3,23 @@ import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { Command, type Owner } from '../../helpers/command.ts'
 import { TOKEN } from '../load/exchange.ts'
 
-/** A service in a process of its own, which can be started again on the same SQLite file. */
-export class Service {
-  readonly file: string
+/** A service in a process of its own, which can be started again on the same database. */
+export class ServiceProcess {
   url = ''
   readonly #owner: Owner
+  readonly #database: string
   #command: Command | undefined
 
-  constructor(owner: Owner, folder: string) {
+  constructor(owner: Owner, database: string) {
     this.#owner = owner
-    this.file = join(folder, 'plants.db')
+    this.#database = database
   }
 
   readonly urls = (): readonly string[] => [this.url]
 
   /** @param args further arguments of the service */
   async start(...args: readonly string[]): Promise<this> {
-    this.#command = new Command(this.#owner, ['--port=0', '--database', this.file, ...args], {
+    this.#command = new Command(this.#owner, ['--port=0', '--database', this.#database, ...args], {
       env: { PLANT_STORE_TOKEN: TOKEN },
     })
     this.url = await this.#command.listening()
@@ -30,6 +30,17 @@ export class Service {
   async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     this.#command?.process.kill(signal)
     await this.#command?.finished()
+  }
+}
+
+/** A service on an SQLite file. */
+export class Service extends ServiceProcess {
+  readonly file: string
+
+  constructor(owner: Owner, folder: string) {
+    const file = join(folder, 'plants.db')
+    super(owner, file)
+    this.file = file
   }
 
   /** @throws Error if `plant-store check` finds a fault */
