@@ -1,12 +1,12 @@
-/** Every disaster for a short time. `npm run test:consistency` runs them for minutes. */
+/** Every disaster of a service on SQLite for a short time. `npm run test:consistency` runs them for minutes. */
 import t from 'tap'
-import { DISASTERS } from './disasters/disasters.ts'
+import { ON_SQLITE } from './disasters/disasters.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
 const SECONDS = 6
 
-for (const disaster of DISASTERS) {
+for (const disaster of ON_SQLITE) {
   const skip = disaster.missing?.() ?? false
   t.test(`contending clients see a consistent store: ${disaster.name}`, { skip }, async (t) => {
     const report = await run(disaster, { owner: t, seed: newSeed(), seconds: SECONDS })

@@ -4,12 +4,14 @@ import { fullDisk } from './full-disk.ts'
 import { kill } from './kill.ts'
 import { lock } from './lock.ts'
 import { none } from './none.ts'
+import { failover } from './postgres/failover.ts'
 import { replicas } from './postgres/replicas.ts'
 import { serverCrash } from './postgres/server-crash.ts'
 import { restore } from './restore.ts'
 import { threads } from './threads.ts'
 
-export const DISASTERS: readonly Disaster[] = [
-  ...[none, threads, kill, lock, fullDisk, restore],
-  ...[replicas, serverCrash],
-]
+export const ON_SQLITE: readonly Disaster[] = [none, threads, kill, lock, fullDisk, restore]
+
+export const ON_POSTGRES: readonly Disaster[] = [replicas, serverCrash, failover]
+
+export const DISASTERS: readonly Disaster[] = [...ON_SQLITE, ...ON_POSTGRES]
