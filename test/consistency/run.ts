@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly owner: Owner
   readonly seed: number
   readonly seconds: number
+  /** After how many harms it ends earlier. */
+  readonly harms?: number
 }
 
 export function newSeed(): number {
@@ -50,7 +52,7 @@ export function newSeed(): number {
 
 export async function run(
   disaster: Disaster,
-  { owner, seed, seconds }: RunOptions,
+  { owner, seed, seconds, harms: harmsMax = Number.POSITIVE_INFINITY }: RunOptions,
 ): Promise<Report> {
   const history = new History(seed)
   const random = new Random(seed, DISASTER)
@@ -59,7 +61,9 @@ export async function run(
   const follower = new Follower(target.urls)
   const load = new Load({ urls: target.urls, history })
   const callsBefore = () => random.below(disaster.callsMax ?? CALLS_MAX)
-  const harms = await harm(target, load, callsBefore, seconds)
+  const begin = performance.now()
+  const harms = await harm(target, load, { callsBefore, end: begin + seconds * 1000, harmsMax })
+  const lasted = Math.round((performance.now() - begin) / 1000)
   await load.end()
   await target.heal?.()
   const stored = await listAll(target, history)
@@ -71,7 +75,7 @@ export async function run(
   return {
     disaster: disaster.name,
     seed,
-    seconds,
+    seconds: lasted,
     calls: history.calls.length,
     harms,
     responses: count(history.calls),
@@ -85,15 +89,18 @@ export async function run(
 async function harm(
   target: Target,
   load: Load,
-  callsBefore: () => number,
-  seconds: number,
+  limits: {
+    readonly callsBefore: () => number
+    readonly end: number
+    readonly harmsMax: number
+  },
 ): Promise<number> {
-  const end = performance.now() + seconds * 1000
+  const { callsBefore, end, harmsMax } = limits
   let harms = 0
   for (;;) {
     const calls = target.harm === undefined ? Number.POSITIVE_INFINITY : callsBefore()
     await load.answers(calls, Math.max(0, end - performance.now()))
-    if (performance.now() >= end) return harms
+    if (performance.now() >= end || harms === harmsMax) return harms
     await target.harm?.()
     harms += 1
   }
