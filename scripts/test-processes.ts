@@ -31,7 +31,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   others: ['**/*.test.ts'],
   'system/browser': ['browser/{cors,docs,page-sign-in}.system.ts'],
   'system/page': ['browser/*.system.ts'],
-  'system/clusters': ['{failover,faults,replicas}/*.system.ts'],
+  'system/clusters': ['{failover,faults,replicas}/*.system.ts', 'consistency/postgres-*.system.ts'],
   'system/kills': ['{consistency,crash}/*.system.ts', 'webhooks/processes.system.ts'],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
   // Its files share a service.

@@ -1,20 +1,15 @@
 /**
- * Disasters of one service for a short time, with a webhook if it survives them. `npm run test:consistency` runs them for
- * minutes.
+ * Disasters of a service on SQLite for a short time, with a webhook if it survives them. `npm run test:consistency` runs
+ * them for minutes.
  */
 import t from 'tap'
-import { fullDisk } from './disasters/full-disk.ts'
-import { kill } from './disasters/kill.ts'
-import { lock } from './disasters/lock.ts'
-import { none } from './disasters/none.ts'
-import { restore } from './disasters/restore.ts'
-import { threads } from './disasters/threads.ts'
+import { ON_SQLITE } from './disasters/disasters.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
 const SECONDS = 6
 
-for (const disaster of [none, threads, kill, lock, fullDisk, restore]) {
+for (const disaster of ON_SQLITE) {
   const skip = disaster.missing?.() ?? false
   t.test(`contending clients see a consistent store: ${disaster.name}`, { skip }, async (t) => {
     const consumers = ['webhook']

@@ -2,10 +2,12 @@
  * What clients saw, and nothing else: the only thing that judges read about a run, apart from its feed and webhooks.
  *
  * A `Call` is open unless its response says what happened (docs/errors.md): an open change can take effect at any time
- * after its call, or never. Two marks tell the judges more:
+ * after its call, or never. Three marks tell the judges more:
  *
  * - `fence`: no call that began before it takes effect after it. Set one after every process that could still make the
  *   changes has died.
+ * - `settled`: no call that ended before a moment takes effect after it. Set one once the database runs nothing any more
+ *   that was asked of it until then. What a service was still at work on, it can ask again.
  * - `restored`: from now on, the database has these plants and no others. It is a fence too.
  *
  * A history can be saved as JSON lines and judged again. All times are those of `performance.now()` in one process.
@@ -42,6 +44,7 @@ export interface Call {
 
 export type Mark =
   | { readonly mark: 'fence'; readonly at: number }
+  | { readonly mark: 'settled'; readonly at: number; readonly endedBefore: number }
   | { readonly mark: 'restored'; readonly at: number; readonly plants: readonly StoredPlant[] }
 
 /** The whole feed, and the plants, after the last call. */
@@ -62,6 +65,10 @@ export class History {
 
   fence(): void {
     this.marks.push({ mark: 'fence', at: performance.now() })
+  }
+
+  settled(endedBefore = performance.now()): void {
+    this.marks.push({ mark: 'settled', at: performance.now(), endedBefore })
   }
 
   restored(plants: readonly StoredPlant[]): void {

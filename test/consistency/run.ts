@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly seconds: number
   /** Names of consumers of the disaster; none by default. */
   readonly consumers?: readonly string[]
+  /** After how many harms it ends earlier. */
+  readonly harms?: number
 }
 
 export function newSeed(): number {
@@ -70,9 +72,10 @@ export async function run(disaster: Disaster, options: RunOptions): Promise<Repo
 
 async function runAndJudge(
   disaster: Disaster,
-  { owner, seed, seconds, consumers: names = [] }: RunOptions,
+  options: RunOptions,
   history: History,
 ): Promise<Report> {
+  const { owner, seed, seconds, consumers: names = [], harms: harmsMax = Infinity } = options
   const random = new Random(seed, DISASTER)
   const folder = makeFolder(owner, tmpdir())
   const place = { owner, folder, random, history }
@@ -82,12 +85,16 @@ async function runAndJudge(
   const follower = new Follower(target.urls)
   owner.teardown(() => follower.abandon())
   const load = new Load({ urls: target.urls, history })
-  owner.teardown(() => load.end())
   const callsBefore = (callsMax: number) => () => random.below(callsMax)
+  const begin = performance.now()
+  const end = begin + seconds * 1000
   const [harms, ...consumerHarms] = await Promise.all([
-    harm(target, load, callsBefore(disaster.callsMax ?? CALLS_MAX), seconds),
-    ...consumers.map((each) => harm(each, load, callsBefore(CONSUMER_CALLS_MAX), seconds)),
+    harm(target, load, { callsBefore: callsBefore(disaster.callsMax ?? CALLS_MAX), end, harmsMax }),
+    ...consumers.map((each) =>
+      harm(each, load, { callsBefore: callsBefore(CONSUMER_CALLS_MAX), end, harmsMax }),
+    ),
   ])
+  const lasted = Math.round((performance.now() - begin) / 1000)
   await load.end()
   await target.heal?.()
   const stored = await listAll(target, history)
@@ -102,7 +109,7 @@ async function runAndJudge(
   return {
     disaster: disaster.name,
     seed,
-    seconds,
+    seconds: lasted,
     calls: history.calls.length,
     harms,
     consumerHarms: consumerHarms.reduce((sum, each) => sum + each, 0),
@@ -117,16 +124,19 @@ async function runAndJudge(
 async function harm(
   target: Pick<Target, 'harm'>,
   load: Load,
-  callsBefore: () => number,
-  seconds: number,
+  limits: {
+    readonly callsBefore: () => number
+    readonly end: number
+    readonly harmsMax: number
+  },
 ): Promise<number> {
-  const end = performance.now() + seconds * 1000
+  const { callsBefore, end, harmsMax } = limits
   for (let harms = 0; ; harms++) {
     const calls = target.harm === undefined ? Number.POSITIVE_INFINITY : callsBefore()
     await load.answers(calls, Math.max(0, end - performance.now()))
     // A slow machine does its first harm late.
     const isOver = performance.now() >= end && harms > 0
-    if (target.harm === undefined || isOver) return harms
+    if (target.harm === undefined || isOver || harms === harmsMax) return harms
     await target.harm()
   }
 }

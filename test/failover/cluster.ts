@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
+import { type Owner, PostgresServer, urlOf } from '../../tools/postgres/server.ts'
 
 const NAMES = ['one', 'two']
 
@@ -28,7 +28,7 @@ export class Cluster {
   }
 
   /** Resolves once the standbys replicate. */
-  static async start(t: Test): Promise<Cluster> {
+  static async start(t: Owner): Promise<Cluster> {
     const primary = await PostgresServer.make(t)
     const standbys: Standby[] = []
     for (const name of NAMES) standbys.push({ name, server: await primary.copy(t, name) })
@@ -57,13 +57,12 @@ export class Cluster {
     await Promise.all(servers.map((server) => server.set('synchronous_standby_names', '')))
   }
 
-  /** Suspends replication to the last of the standbys. */
-  async suspendLastStandby(): Promise<void> {
-    await this.primary.suspendReplication(this.standbys.at(-1)?.name as string)
-  }
-
-  /** Promotes the standby that has received the most, and makes the others follow it. The primary must have ended. */
-  async promote(): Promise<void> {
+  /**
+   * Promotes the standby that has received the most, and makes the others follow it. The primary must have ended.
+   *
+   * @returns the name of the standby that was promoted
+   */
+  async promote(): Promise<string> {
     const received = await Promise.all(this.standbys.map(receivedBy))
     const most = received.reduce((one, other) => (other > one ? other : one))
     const next = this.standbys[received.indexOf(most)] as Standby
@@ -71,6 +70,24 @@ export class Cluster {
     this.primary = next.server
     this.standbys = this.standbys.filter((standby) => standby !== next)
     for (const { name, server } of this.standbys) await server.switchPrimary(this.primary, name)
+    return next.name
+  }
+
+  /** Makes a server that has ended a standby. Another standby is stopped meanwhile, because its data are copied. */
+  async rejoin(server: PostgresServer, name: string): Promise<void> {
+    const other = this.standbys[0] as Standby
+    await other.server.stop()
+    await server.copyFrom(other.server)
+    this.standbys = [...this.standbys, { name, server }]
+    for (const standby of this.standbys) {
+      await standby.server.start({
+        ...QUORUM,
+        ...standby.server.follow(this.primary, standby.name),
+      })
+      // The copy has the name of the other one.
+      await standby.server.switchPrimary(this.primary, standby.name)
+    }
+    await this.waitForStandbys()
   }
 }
 

@@ -1,10 +1,9 @@
+/** Failures of a PostgreSQL server, as requests see them. test/consistency/ crashes it under load. */
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { type PlantRow, toPlant } from '../../src/stores/shared/rows.ts'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import type { Answer } from '../helpers/contract-check.ts'
 import { type Service, startOn, startService } from '../helpers/service.ts'
-import { Load } from '../load/load.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
 
@@ -40,43 +39,14 @@ function assertUnavailable(t: Test, { status, headers }: Answer, retryAfter = '5
   t.equal(headers['retry-after'], retryAfter)
 }
 
-function startLoad({ url, token }: Service): Load {
-  return new Load([url], { token })
-}
-
-/** Ends the load, and asserts that every response was as expected and every acknowledged change is stored. */
-async function assertNothingLost(t: Test, service: Service, load: Load): Promise<void> {
-  await load.end()
-  t.same(load.requests.undocumented, [])
-  const rows = await server.query<PlantRow>(
-    'SELECT id, name, tag FROM plants',
-    nameOf(service.database),
-  )
-  const stored = rows.map((row) => toPlant({ ...row, id: BigInt(row.id) }))
-  t.same(load.history.compare(stored), { lost: [], duplicated: [] })
-}
-
-t.test('a restart of the server under load loses nothing, and the service recovers', async (t) => {
+t.test('requests get 503 while the server is stopped', async (t) => {
   const service = await startService(t)
-  const load = startLoad(service)
-  await load.creates(30)
+  t.equal((await create(service, 1)).status, 200)
   await server.stop()
-  assertUnavailable(t, await create(service, 1_000_000))
+  assertUnavailable(t, await create(service, 2))
   assertUnavailable(t, await service.call({ method: 'GET', path: '/health/ready', token: null }))
   await server.start()
-  await load.creates(30)
-  await assertNothingLost(t, service, load)
-  t.equal((await create(service, 1_000_000)).status, 200)
-})
-
-t.test('a crash of the server under load loses nothing', async (t) => {
-  const service = await startService(t)
-  const load = startLoad(service)
-  await load.creates(30)
-  await server.crash()
-  await server.start()
-  await load.creates(30)
-  await assertNothingLost(t, service, load)
+  t.equal((await create(service, 2)).status, 200)
 })
 
 t.test('idle connections that the server closes are replaced', async (t) => {
@@ -84,17 +54,6 @@ t.test('idle connections that the server closes are replaced', async (t) => {
   t.equal((await create(service, 1)).status, 200)
   await terminate(service)
   t.equal((await create(service, 2)).status, 200)
-})
-
-t.test('connections that the server closes under load lose nothing', async (t) => {
-  const service = await startService(t)
-  const load = startLoad(service)
-  for (let round = 0; round < 3; round++) {
-    await load.creates(20)
-    await terminate(service)
-  }
-  await load.creates(20)
-  await assertNothingLost(t, service, load)
 })
 
 for (const what of ['terminate', 'cancel']) {
@@ -180,9 +139,9 @@ t.test('requests get 503 while the server has no free connection', async (t) => 
   assertUnavailable(t, await service.call({ method: 'GET', path: '/plants/1' }), '1')
   await Promise.all(others.map((other) => other.end()))
   // The server notices only after a while that they have ended.
-  const load = startLoad(service)
-  await load.creates(10)
-  await assertNothingLost(t, service, load)
+  let { status } = await create(service, 1)
+  while (status === 503) ({ status } = await create(service, 1))
+  t.equal(status, 200)
 })
 
 async function takeAllConnections(connectionString: string): Promise<pg.Client[]> {

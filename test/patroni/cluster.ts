@@ -2,8 +2,6 @@ import { chownSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
-import type { StoredPlant } from '../../service/plant-store.ts'
-import { type PlantRow, toPlant } from '../../src/stores/shared/rows.ts'
 import type { Owner } from '../../tools/postgres/server.ts'
 import { until } from '../helpers/until.ts'
 import { Daemon } from './daemon.ts'
@@ -61,8 +59,8 @@ export class Cluster {
     for (const node of this.nodes) node.start()
     this.haproxy.start()
     await until('the servers replicate', () => this.#isReplicating())
-    await this.#query(`CREATE ROLE plants LOGIN PASSWORD '${this.#place.password}'`)
-    await this.#query('CREATE DATABASE plants OWNER plants')
+    await this.query(`CREATE ROLE plants LOGIN PASSWORD '${this.#place.password}'`)
+    await this.query('CREATE DATABASE plants OWNER plants')
     const [first, ...others] = this.replicas
     first?.start()
     await until('a replica is ready', async () => first?.isReady() ?? false)
@@ -86,7 +84,7 @@ export class Cluster {
 
   async #isReplicating(): Promise<boolean> {
     const leader = await this.etcd.leader()
-    const [row] = await this.#query<{ host: string; standbys: string[]; synchronous: string[] }>(
+    const [row] = await this.query<{ host: string; standbys: string[]; synchronous: string[] }>(
       `SELECT host(inet_server_addr()) AS host,
               array_agg(application_name) AS standbys,
               array_agg(application_name) FILTER (WHERE sync_state = 'sync') AS synchronous
@@ -107,7 +105,7 @@ export class Cluster {
   }
 
   async synchronousStandby(): Promise<PatroniNode> {
-    const [row] = await this.#query<{ name: string }>(
+    const [row] = await this.query<{ name: string }>(
       "SELECT application_name AS name FROM pg_stat_replication WHERE sync_state = 'sync'",
     )
     return this.#nodeAt(row?.name)
@@ -127,18 +125,8 @@ export class Cluster {
 
   /** Suspends replication to all standbys, which do not notice. */
   async suspendReplication(): Promise<void> {
-    const senders = await this.#query<{ pid: number }>('SELECT pid FROM pg_stat_replication')
+    const senders = await this.query<{ pid: number }>('SELECT pid FROM pg_stat_replication')
     for (const { pid } of senders) process.kill(pid, 'SIGSTOP')
-  }
-
-  /** All plants, as the primary has them. */
-  async plants(): Promise<StoredPlant[]> {
-    const rows = await this.#query<PlantRow>('SELECT id, name, tag FROM plants', 'plants')
-    return rows.map((row) => toPlant({ ...row, id: BigInt(row.id) }))
-  }
-
-  async removePlants(): Promise<void> {
-    await this.#query('TRUNCATE plants', 'plants')
   }
 
   #nodeAt(host: string | undefined): PatroniNode {
@@ -148,10 +136,10 @@ export class Cluster {
   }
 
   /** Runs a statement on the primary, as HAProxy sees it. */
-  async #query<Row extends object>(text: string, database = 'postgres'): Promise<Row[]> {
+  async query<Row extends object>(text: string): Promise<Row[]> {
     const { proxy, password, caFile } = this.#place
     const client = new pg.Client({
-      ...{ host: proxy, port: 5000, user: 'postgres', password, database },
+      ...{ host: proxy, port: 5000, user: 'postgres', password },
       ssl: { ca: readFileSync(caFile, 'utf8'), checkServerIdentity: () => undefined },
       connectionTimeoutMillis: 2000,
       query_timeout: 60_000,

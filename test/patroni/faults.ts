@@ -11,7 +11,7 @@ export interface Fault {
   /**
    * Does the damage and repairs it.
    *
-   * @param resumed resolves once creates that were sent after the call were acknowledged
+   * @param resumed resolves once changes that were sent after the call were acknowledged
    */
   readonly cause: (cluster: Cluster, resumed: () => Promise<void>) => Promise<void>
 }
@@ -75,7 +75,7 @@ export const FAULTS: readonly Fault[] = [
   ),
 ]
 
-/** Kills a node or a replica, and starts it again once creates are acknowledged without it. */
+/** Kills a node or a replica, and starts it again once changes are acknowledged without it. */
 function kill(what: string, find: (cluster: Cluster) => Promise<PatroniNode | Replica>): Fault {
   return {
     name: `kill ${what}`,

@@ -1,12 +1,17 @@
-/** `npm run test:patroni`: breaks a cluster that Patroni manages, under load, and looks for lost changes. */
+/** `npm run test:patroni`: breaks a cluster that Patroni manages, under load, and judges what clients saw. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Teardowns } from '../../tools/teardowns.ts'
-import { Cluster } from './cluster.ts'
+import type { Disaster } from '../consistency/disasters/disaster.ts'
+import { formatReport } from '../consistency/report.ts'
+import { newSeed, type Report, run } from '../consistency/run.ts'
+import { asynchronousPatroni, type PatroniOptions, patroni } from './disasters.ts'
 import { FAULTS, type Fault } from './faults.ts'
-import { makePlace } from './place.ts'
-import { isRight, roundLines, table } from './report.ts'
+import type { Outage } from './outage.ts'
+import { outageLine, outageTable } from './report.ts'
 import { extendPath, missingRequirements } from './requirements.ts'
-import { type Figures, runControl, runRound } from './round.ts'
+
+/** Limit for a cluster, in seconds. It ends after its last fault. */
+const SECONDS_MAX = 3600
 
 /** The exit code if something is missing on this machine. */
 const MISSING = 2
@@ -20,7 +25,7 @@ interface Options {
 }
 
 const command = new Command('test:patroni')
-  .description('break a cluster that Patroni manages, under load, and look for lost changes')
+  .description('break a cluster that Patroni manages, under load, and judge what clients see')
   .addOption(
     new Option('--rounds <number>', 'rounds of each fault')
       .env('ROUNDS')
@@ -33,8 +38,8 @@ const command = new Command('test:patroni')
   .addOption(new Option('--keep', 'keep the data and the logs of all programs'))
   .parse()
 
-// Each program of the cluster has one.
-process.setMaxListeners(50)
+// Each program of a cluster has one.
+process.setMaxListeners(0)
 
 extendPath()
 const missing = missingRequirements()
@@ -45,45 +50,40 @@ else {
 }
 
 async function main({ rounds, fault: text, control, ...options }: Options): Promise<void> {
-  const owner = new Teardowns()
   const isWanted = ({ name, isOfHaproxy = false }: Fault) =>
     name.includes(text) && !(isOfHaproxy && options.direct)
   const faults = FAULTS.filter(isWanted)
   if (faults.length === 0) command.error(`error: no fault has "${text}" in its name`)
-  const figures = new Map<string, Figures[]>()
-  try {
-    const place = await makePlace(owner, options)
-    console.log(`cluster at ${place.hosts.join(', ')} in ${place.folder}`)
-    const cluster = await Cluster.start(owner, place)
-    for (const fault of faults) {
-      for (let round = 1; round <= rounds; round++) {
-        record(figures, fault.name, await runRound(cluster, fault))
-      }
-    }
-    if ([...figures.values()].flat().some((each) => !isRight(each))) process.exitCode = 1
-    if (control) await recordControl(figures, cluster)
-  } finally {
-    if (figures.size > 0) console.log(`\n${table(figures)}`)
-    await owner.run()
+  const outages: Outage[] = []
+  const report = (outage: Outage) => {
+    outages.push(outage)
+    console.log(outageLine(outage))
   }
+  for (let round = 1; round <= rounds; round++) {
+    const { violations } = await runOnce(patroni(faults, { ...options, report }), faults.length)
+    if (violations.length > 0) process.exitCode = 1
+  }
+  if (control) await runControl({ ...options, report })
+  console.log(`\n${outageTable(outages)}`)
 }
 
-async function recordControl(figures: Map<string, Figures[]>, cluster: Cluster): Promise<void> {
-  const [fault] = FAULTS
-  const name = 'control: kill the primary without synchronous mode'
-  const result = await runControl(cluster, fault as Fault)
-  record(figures, name, result)
-  if (result.undocumented.length > 0) process.exitCode = 1
-  if (result.lost.length > 0) return
+/** A cluster without synchronous mode, whose loss the judges must see. */
+async function runControl(options: PatroniOptions): Promise<void> {
+  const { violations } = await runOnce(asynchronousPatroni(FAULTS[0] as Fault, options), 1)
+  if (violations.some((each) => each.includes('not linearizable'))) return
   console.error('test:patroni: the control lost nothing, so the test cannot see a loss')
   process.exitCode = 1
 }
 
-function record(all: Map<string, Figures[]>, name: string, figures: Figures): void {
-  const rounds = all.get(name) ?? []
-  rounds.push(figures)
-  all.set(name, rounds)
-  console.log(roundLines(name, rounds.length, figures).join('\n'))
+async function runOnce(disaster: Disaster, harms: number): Promise<Report> {
+  const owner = new Teardowns()
+  try {
+    const report = await run(disaster, { owner, seed: newSeed(), seconds: SECONDS_MAX, harms })
+    console.log(formatReport(report))
+    return report
+  } finally {
+    await owner.run()
+  }
 }
 
 function toRounds(text: string): number {

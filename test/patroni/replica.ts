@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Owner } from '../../tools/postgres/server.ts'
-import { TOKEN } from '../load/requests.ts'
+import { TOKEN } from '../consistency/load/exchange.ts'
 import { Daemon } from './daemon.ts'
 import type { Place } from './place.ts'
 

@@ -1,63 +1,28 @@
-import type { Figures } from './round.ts'
-
-/** The most examples of what is wrong that are printed for a round. */
-const EXAMPLES_MAX = 5
+import type { Outage } from './outage.ts'
 
 const HEADINGS = [
   'fault',
   'rounds',
   'acknowledged',
-  'lost',
-  'duplicated',
-  'undocumented',
-  'longest gap in creates',
-  'of which lease',
+  'longest gap between two changes',
+  'of which before the lease ended',
 ]
 
-/** A line for a round, and what is wrong with it. */
-export function roundLines(name: string, round: number, figures: Figures): string[] {
-  const { acknowledged, lost, duplicated, undocumented, gap, lease, slowest, statuses } = figures
-  const facts = [
-    `${acknowledged} acknowledged`,
-    `${lost.length} lost`,
-    `${duplicated.length} duplicated`,
-    `${undocumented.length} undocumented`,
-    `gap ${ms(gap)}`,
-    `lease ${ms(lease)}`,
-    `slowest response ${ms(slowest)}`,
-    Object.entries(statuses)
-      .map(([status, number]) => `${status}: ${number}`)
-      .join(', '),
-  ]
-  const wrong = [...duplicated, ...undocumented, ...lost].slice(0, EXAMPLES_MAX)
-  return [`${name}, round ${round}: ${facts.join('; ')}`, ...wrong.map((each) => `  ${each}`)]
+export function outageLine({ fault, acknowledged, gapMs, leaseMs }: Outage): string {
+  return `${fault}: ${acknowledged} changes acknowledged, none for ${ms(gapMs)}, lease ${ms(leaseMs)}`
 }
 
 /** A table in Markdown with a row for each fault. */
-export function table(rows: ReadonlyMap<string, readonly Figures[]>): string {
-  const lines = [HEADINGS, HEADINGS.map(() => '---'), ...[...rows].map(rowOf)]
+export function outageTable(outages: readonly Outage[]): string {
+  const rows = [...Map.groupBy(outages, ({ fault }) => fault)].map(rowOf)
+  const lines = [HEADINGS, HEADINGS.map(() => '---'), ...rows]
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** Nothing lost, nothing duplicated and only documented responses. */
-export function isRight({ lost, duplicated, undocumented }: Figures): boolean {
-  return lost.length + duplicated.length + undocumented.length === 0
-}
-
-function rowOf([name, rounds]: readonly [string, readonly Figures[]]): (string | number)[] {
-  const sum = (of: (figures: Figures) => number) =>
-    rounds.reduce((total, figures) => total + of(figures), 0)
-  const [longest] = [...rounds].sort((one, other) => other.gap - one.gap)
-  return [
-    name,
-    rounds.length,
-    sum(({ acknowledged }) => acknowledged),
-    sum(({ lost }) => lost.length),
-    sum(({ duplicated }) => duplicated.length),
-    sum(({ undocumented }) => undocumented.length),
-    ms(longest?.gap),
-    ms(longest?.lease),
-  ]
+function rowOf([fault, rounds]: readonly [string, readonly Outage[]]): (string | number)[] {
+  const acknowledged = rounds.reduce((sum, each) => sum + each.acknowledged, 0)
+  const [longest] = rounds.toSorted((one, other) => other.gapMs - one.gapMs)
+  return [fault, rounds.length, acknowledged, ms(longest?.gapMs), ms(longest?.leaseMs)]
 }
 
 /** In milliseconds, or a dash. */

@@ -103,6 +103,12 @@ export class PostgresServer {
     return PostgresServer.#in(t, folder, this.#programs)
   }
 
+  /** Replaces the data by a copy of another server's. Neither must be running. */
+  async copyFrom(other: PostgresServer): Promise<void> {
+    removeFolder(this.#folder)
+    await this.#run('cp', ['-a', other.#folder, this.#folder])
+  }
+
   /** Resolves once the server accepts connections. */
   async start(settings: Settings = {}): Promise<void> {
     const all = Object.entries({ ...SETTINGS, ...settings, port: String(this.port) })

@@ -9,7 +9,7 @@ import { replay } from '../../stores/changes.ts'
 import { exported } from '../../stores/plants.ts'
 import type { Place, Target } from '../disasters/disaster.ts'
 import { MirrorProcess } from '../disasters/mirror-process.ts'
-import { Service, withStore } from '../disasters/service.ts'
+import { databaseIn, Service, withStore } from '../disasters/service.ts'
 import { judgeMirror } from '../judges/mirror.ts'
 import { exchange } from '../load/exchange.ts'
 import { readFeed } from '../load/follower.ts'
@@ -49,7 +49,7 @@ interface MirrorDatabase {
 /** A mirror on SQLite that is killed, cut off, restarted and without room on its disk. */
 export const sqliteMirror: StartConsumer = async (place, target) => {
   const disk = new SmallDisk(place.owner)
-  return start(place, target, { disk, service: new Service(place.owner, disk.folder) })
+  return start(place, target, { disk, service: new Service(place.owner, databaseIn(disk.folder)) })
 }
 
 /** A mirror on PostgreSQL, whose server crashes too. */
@@ -62,7 +62,7 @@ export const postgresMirror: StartConsumer = async (place, target) => {
     await server.crash()
     await server.start()
   }
-  const service = new Service(place.owner, disk.folder, server.url('mirror'))
+  const service = new Service(place.owner, server.url('mirror'))
   return start(place, target, { disk, service, crash })
 }
 

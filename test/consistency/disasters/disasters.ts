@@ -5,17 +5,15 @@ import { kill } from './kill.ts'
 import { lock } from './lock.ts'
 import { move } from './move.ts'
 import { none } from './none.ts'
+import { failover } from './postgres/failover.ts'
+import { replicas } from './postgres/replicas.ts'
+import { serverCrash } from './postgres/server-crash.ts'
 import { promote } from './promote.ts'
 import { restore } from './restore.ts'
 import { threads } from './threads.ts'
 
-export const DISASTERS: readonly Disaster[] = [
-  none,
-  threads,
-  kill,
-  lock,
-  fullDisk,
-  restore,
-  promote,
-  move,
-]
+export const ON_SQLITE: readonly Disaster[] = [none, threads, kill, lock, fullDisk, restore]
+
+export const ON_POSTGRES: readonly Disaster[] = [replicas, serverCrash, failover]
+
+export const DISASTERS: readonly Disaster[] = [...ON_SQLITE, ...ON_POSTGRES, promote, move]

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { SmallDisk } from '../../mirror/small-disk.ts'
 import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
-import { Service } from './service.ts'
+import { databaseIn, Service } from './service.ts'
 
 /** How long the disk stays full at most, in milliseconds. */
 const FULL_MS_MAX = 1000
@@ -14,7 +14,7 @@ export const fullDisk: Disaster = {
   consumers: CONSUMERS,
   start: async ({ owner, random, history }) => {
     const disk = new SmallDisk(owner)
-    const service = await new Service(owner, disk.folder).start('--threads=4')
+    const service = await new Service(owner, databaseIn(disk.folder)).start('--threads=4')
     const harm = async () => {
       disk.fill()
       await setTimeout(random.below(FULL_MS_MAX))

@@ -1,13 +1,13 @@
 import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
-import { Service } from './service.ts'
+import { databaseIn, Service } from './service.ts'
 
 /** The service is killed and started again, every second time with several HTTP threads. */
 export const kill: Disaster = {
   name: 'kill',
   consumers: CONSUMERS,
   start: async ({ owner, folder, history }) => {
-    const service = await new Service(owner, folder).start()
+    const service = await new Service(owner, databaseIn(folder)).start()
     let kills = 0
     const harm = async () => {
       await service.stop('SIGKILL')

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
-import { Service } from './service.ts'
+import { databaseIn, Service } from './service.ts'
 
 const LOCK_TIMEOUT_MS = 200
 
@@ -12,7 +12,7 @@ export const lock: Disaster = {
   consumers: CONSUMERS,
   start: async ({ owner, folder, random }) => {
     const timeout = `--lock-timeout=${LOCK_TIMEOUT_MS}ms`
-    const service = await new Service(owner, folder).start('--threads=4', timeout)
+    const service = await new Service(owner, databaseIn(folder)).start('--threads=4', timeout)
     const holder = new Sqlite(service.database)
     owner.teardown(() => holder.close())
     const harm = async () => {

@@ -4,7 +4,7 @@ import { webhook } from '../consumers/webhook.ts'
 import { alternateEngines } from './databases.ts'
 import type { Disaster } from './disaster.ts'
 import { MirrorProcess } from './mirror-process.ts'
-import { acceptsChanges, plantStore, Service, withStore } from './service.ts'
+import { acceptsChanges, databaseIn, plantStore, Service, withStore } from './service.ts'
 
 /** The plants move to a database of the other engine, as docs/moving.md says. No change is lost. */
 export const move: Disaster = {
@@ -12,7 +12,7 @@ export const move: Disaster = {
   consumers: { webhook },
   start: async ({ owner, folder, history }) => {
     const newDatabase = await alternateEngines({ owner, folder })
-    let current = await new Service(owner, folder).start()
+    let current = await new Service(owner, databaseIn(folder)).start()
     /** The changes made before the last move. */
     const earlier: Change[] = []
     /** Where the changes after the last move begin. */
@@ -23,7 +23,7 @@ export const move: Disaster = {
       const database = await newDatabase()
       const mirror = new MirrorProcess(owner, current.url, database)
       await mirror.caughtUp()
-      const next = await new Service(owner, folder, database).start()
+      const next = await new Service(owner, database).start()
       await plantStore(owner, 'freeze', '--database', current.database)
       await mirror.finish()
       await mirror.compare()

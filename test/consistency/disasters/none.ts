@@ -1,13 +1,13 @@
 import { CONSUMERS } from '../consumers/consumers.ts'
 import type { Disaster } from './disaster.ts'
-import { Service } from './service.ts'
+import { databaseIn, Service } from './service.ts'
 
 /** Nothing happens to a service with one HTTP thread. */
 export const none: Disaster = {
   name: 'none',
   consumers: CONSUMERS,
   start: async ({ owner, folder }) => {
-    const { urls, database } = await new Service(owner, folder).start()
+    const { urls, database } = await new Service(owner, databaseIn(folder)).start()
     return { urls, database }
   },
 }

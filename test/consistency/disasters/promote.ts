@@ -6,7 +6,7 @@ import { exported } from '../../stores/plants.ts'
 import { alternateEngines } from './databases.ts'
 import type { Disaster } from './disaster.ts'
 import { MirrorProcess } from './mirror-process.ts'
-import { acceptsChanges, plantStore, Service, withStore } from './service.ts'
+import { acceptsChanges, databaseIn, plantStore, Service, withStore } from './service.ts'
 
 /**
  * The service is lost, and its mirror, which is on the other engine, takes its place, as docs/mirrors.md says. The
@@ -20,9 +20,9 @@ export const promote: Disaster = {
       const database = await newDatabase()
       const process = new MirrorProcess(owner, url, database)
       await process.caughtUp()
-      return { process, service: await new Service(owner, folder, database).start() }
+      return { process, service: await new Service(owner, database).start() }
     }
-    let current = await new Service(owner, folder).start()
+    let current = await new Service(owner, databaseIn(folder)).start()
     let mirror = await follow(current)
     const harm = async () => {
       const { process, service } = mirror

@@ -5,7 +5,7 @@ import { toJson } from '../../../client/json.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../../src/stores/shared/rows.ts'
 import type { Disaster, Place } from './disaster.ts'
-import { plantStore, Service } from './service.ts'
+import { databaseIn, plantStore, Service } from './service.ts'
 
 /**
  * A backup is made, and some time later the service is killed and the backup restored, as docs/operating.md says. The
@@ -14,7 +14,7 @@ import { plantStore, Service } from './service.ts'
 export const restore: Disaster = {
   name: 'restore',
   start: async (place) => {
-    const service = await new Service(place.owner, place.folder).start()
+    const service = await new Service(place.owner, databaseIn(place.folder)).start()
     let number = 0
     const harm = async () => {
       number += 1

@@ -10,6 +10,11 @@ import { exchange, TOKEN } from '../load/exchange.ts'
 /** An id that clients never use. */
 const NO_PLANT = 1000
 
+/** The database of a service on SQLite. */
+export function databaseIn(folder: string): string {
+  return join(folder, 'plants.db')
+}
+
 /** A service in a process of its own, which can be started again on the same database. */
 export class Service {
   readonly database: string
@@ -17,8 +22,7 @@ export class Service {
   readonly #owner: Owner
   #command: Command | undefined
 
-  /** @param database by default, a file in the folder */
-  constructor(owner: Owner, folder: string, database = join(folder, 'plants.db')) {
+  constructor(owner: Owner, database: string) {
     this.#owner = owner
     this.database = database
   }

@@ -16,6 +16,7 @@ import {
   removes,
   replaces,
   restored,
+  settled,
   updates,
 } from './written-histories.ts'
 
@@ -70,6 +71,13 @@ const POSSIBLE: Readonly<Record<string, Entries>> = {
     creates([0, 1], 'fir', 200),
     replaces([2, 3], 'maple'),
     replaces([4, 5], 'oak', 412, 'fir'),
+  ],
+  'an open change that a service was still at work on when the database settled': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 5], 'maple'),
+    settled(6, 4),
+    reads([7, 8], 'fir'),
+    reads([9, 10], 'maple'),
   ],
   'an open change of before a fence': [
     creates([0, 1], 'fir', 200),
@@ -136,6 +144,13 @@ const IMPOSSIBLE: Readonly<Record<string, Entries>> = {
     creates([0, 1], 'fir', 200),
     replaces([2, 3], 'maple'),
     fence(4),
+    reads([5, 6], 'fir'),
+    reads([7, 8], 'maple'),
+  ],
+  'an open change after the database has settled': [
+    creates([0, 1], 'fir', 200),
+    replaces([2, 3], 'maple'),
+    settled(4),
     reads([5, 6], 'fir'),
     reads([7, 8], 'maple'),
   ],

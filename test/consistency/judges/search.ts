@@ -75,15 +75,20 @@ export class Search {
     return this.#work > WORK_MAX ? 'undecided' : 'possible'
   }
 
-  /** Open changes have taken effect by now, or never will. */
+  /** Open changes have taken effect by now, or never will, except those that a service could still be at work on. */
   #mark(mark: Mark): void {
     this.#isCut = false
     const ends =
-      mark.mark === 'fence'
-        ? this.#reachable()
-        : [{ ...NOTHING, state: contentIn(mark.plants, this.#id) }]
-    this.#configurations = distinct(ends.map((each) => ({ ...each, used: NONE })))
-    this.#open = []
+      mark.mark === 'restored'
+        ? [{ ...NOTHING, state: contentIn(mark.plants, this.#id) }]
+        : this.#reachable()
+    this.#open = this.#open.filter(
+      ({ call: { ended = mark.at } }) => mark.mark === 'settled' && ended >= mark.endedBefore,
+    )
+    const open = new Set(this.#open)
+    this.#configurations = distinct(
+      ends.map((each) => ({ ...each, used: each.used.intersection(open) })),
+    )
   }
 
   /** All configurations that the actions that were called can have led to. */

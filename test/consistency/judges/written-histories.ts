@@ -85,6 +85,10 @@ export function fence(at: number): Mark {
   return { mark: 'fence', at }
 }
 
+export function settled(at: number, endedBefore = at): Mark {
+  return { mark: 'settled', at, endedBefore }
+}
+
 export function restored(at: number, plants: readonly StoredPlant[]): Mark {
   return { mark: 'restored', at, plants }
 }

@@ -19,6 +19,12 @@ const CLIENTS = 32
 /** The pause of a client after a failure. Waiting for Retry-After would hide how short an outage is. */
 const PAUSE_MS = 50
 
+/**
+ * After as many failures in a row, a client only reads until it is answered. An outage would otherwise leave more changes
+ * open than the judges can follow.
+ */
+const FAILURES_MAX = 2
+
 /** Each operation as often as its weight says. */
 const CHOICES = Object.entries(OPERATIONS).flatMap(([name, { weight }]) =>
   Array<string>(weight).fill(name),
@@ -89,6 +95,7 @@ export class Load {
         this.#answered += 1
         for (const check of this.#waiting) check()
       } else {
+        if (isSent) client.failed()
         if (call.answer === undefined) server += 1
         await pause(PAUSE_MS)
       }
@@ -105,6 +112,8 @@ class Client {
   #serial = 0
   /** A change to repeat, because it is not known whether it was made. */
   #unclear: Call | undefined
+  /** How many calls in a row have failed. */
+  #failures = 0
 
   constructor(number: number, seed: number) {
     this.#number = number
@@ -114,10 +123,11 @@ class Client {
   plan(): Call {
     const repeated = this.#unclear
     this.#unclear = undefined
-    if (repeated !== undefined && this.#random.oneIn(2)) {
+    const canChange = this.#failures < FAILURES_MAX
+    if (canChange && repeated !== undefined && this.#random.oneIn(2)) {
       return this.#call(repeated.operation, repeated.arguments)
     }
-    const name = this.#random.pick(CHOICES)
+    const name = canChange ? this.#random.pick(CHOICES) : 'get'
     const { plan } = OPERATIONS[name] as Operation
     const call = this.#call(
       name,
@@ -131,9 +141,14 @@ class Client {
     return call
   }
 
+  failed(): void {
+    this.#failures += 1
+  }
+
   /** Remembers the contents and the version in a response. */
   learn({ arguments: { id, plants = [] }, answer, operation }: Call): void {
     this.#unclear = undefined
+    this.#failures = 0
     if (answer?.status !== 200) return
     if (operation === 'create') for (const plant of plants) this.#saw(plant.id, contentOf(plant))
     else if (id !== undefined && answer.body !== '') {

@@ -29,6 +29,12 @@ export function operationOf({ operation }: Call): Operation {
   return found
 }
 
+/** Whether a call changes plants, if it succeeds. */
+export function isChange(call: Call): boolean {
+  const { method } = operationOf(call).request(call.arguments)
+  return method !== 'GET' && method !== 'HEAD'
+}
+
 /**
  * The steps of a call. An open read and a refused call have none.
  *
@@ -36,10 +42,9 @@ export function operationOf({ operation }: Call): Operation {
  */
 export function stepsOf(call: Call): readonly Step[] {
   const operation = operationOf(call)
-  const { method } = operation.request(call.arguments)
   if (isRefused(call)) return []
   if (!isOpen(call)) return operation.steps(call)
-  if (method === 'GET' || method === 'HEAD') return []
+  if (!isChange(call)) return []
   const { client, arguments: given, called } = call
   return operation.steps({ client, operation: call.operation, arguments: given, called })
 }

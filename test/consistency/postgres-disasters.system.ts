@@ -1,0 +1,23 @@
+/** Every disaster of replicas on PostgreSQL for a short time. `npm run test:consistency` runs them for minutes. */
+import t from 'tap'
+import { ON_POSTGRES } from './disasters/disasters.ts'
+import { asynchronousFailover } from './disasters/postgres/failover.ts'
+import { formatReport } from './report.ts'
+import { newSeed, run } from './run.ts'
+
+const SECONDS = 6
+
+for (const disaster of ON_POSTGRES) {
+  t.test(`contending clients see a consistent store: ${disaster.name}`, async (t) => {
+    const report = await run(disaster, { owner: t, seed: newSeed(), seconds: SECONDS })
+    t.comment(formatReport(report))
+    t.same(report.violations, [])
+    t.ok(report.harms > 0)
+  })
+}
+
+t.test('the judges see what a failover without synchronous replication loses', async (t) => {
+  const report = await run(asynchronousFailover, { owner: t, seed: newSeed(), seconds: SECONDS })
+  t.ok(report.harms > 0)
+  t.match(report.violations.join('\n'), /not linearizable/)
+})
