@@ -4,7 +4,6 @@
  * An operation is described by the `Step`s that it takes. The judges look for an order of
  * the steps of a plant in which each accepts the state that the one before has left.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { contentVersion, type Plant, type PlantPatch } from '../../../service/plant-store.ts'
 
 /** The content of a plant; undefined if there is none. */
@@ -99,7 +98,7 @@ export function exactReadStep(id: bigint, plant: State): Step {
 }
 
 export function isSame(one: State, other: State): boolean {
-  return one === other || isDeepStrictEqual(one, other)
+  return one?.name === other?.name && one?.tag === other?.tag
 }
 
 /** The content of a plant without its id. */
