@@ -1,10 +1,26 @@
 /** What can hold at one moment of a search, and which of several configurations are worth following. */
+import type { Mark } from '../history.ts'
 import { keyOf, type State } from '../operations/register.ts'
 import type { Action } from './timelines.ts'
 
 /** An action, numbered by its call. */
 export interface Numbered extends Action {
   readonly number: number
+}
+
+/** `place` is its number in all events of the plant, in time. */
+export type Event = { readonly place: number; readonly at: number } & (
+  | { readonly type: 'call' | 'return'; readonly action: Numbered }
+  | { readonly type: 'mark'; readonly mark: Mark }
+)
+
+export interface SearchOptions {
+  /** How many of the configurations are kept that differ only in the open changes that they have used. */
+  readonly alternativesMax: number
+  /** Whether an open change can take effect more than once. If there is no order then, there is none at all. */
+  readonly reusesOpen: boolean
+  /** Whether a configuration ends as soon as it cannot lead to a later response. */
+  readonly looksAhead: boolean
 }
 
 export interface Configuration {

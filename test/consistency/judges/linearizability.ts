@@ -20,8 +20,9 @@
  */
 import type { Mark } from '../history.ts'
 import type { State } from '../operations/register.ts'
+import type { Event } from './configurations.ts'
 import { Observations } from './observations.ts'
-import { type Event, Search } from './search.ts'
+import { Search } from './search.ts'
 import type { Action } from './timelines.ts'
 
 export type Verdict =

@@ -5,8 +5,7 @@
 import { contentVersion, type Plant } from '../../../service/plant-store.ts'
 import { ownTags } from '../operations/plants.ts'
 import { IMPOSSIBLE, keyOf, type State } from '../operations/register.ts'
-import type { Numbered } from './configurations.ts'
-import type { Event } from './search.ts'
+import type { Event, Numbered } from './configurations.ts'
 
 /** States that differ for every change without a condition. */
 const PROBES: readonly State[] = [undefined, { name: '?' }, { name: '?', tag: '?' }]

@@ -3,11 +3,13 @@ import type { Mark } from '../history.ts'
 import { contentOf, IMPOSSIBLE, isSame, keyOf, type State } from '../operations/register.ts'
 import {
   type Configuration,
+  type Event,
   Found,
   isWithin,
   NONE,
   NOTHING,
   type Numbered,
+  type SearchOptions,
   without,
 } from './configurations.ts'
 import type { Observations } from './observations.ts'
@@ -23,21 +25,6 @@ const WORK_PER_EVENT = 200
 /** The most sequences of open changes that are tried to make one action possible. */
 const SEQUENCES_MAX = 5_000
 
-/** `place` is its number in all events of the plant, in time. */
-export type Event = { readonly place: number; readonly at: number } & (
-  | { readonly type: 'call' | 'return'; readonly action: Numbered }
-  | { readonly type: 'mark'; readonly mark: Mark }
-)
-
-export interface SearchOptions {
-  /** How many of the configurations are kept that differ only in the open changes that they have used. */
-  readonly alternativesMax: number
-  /** Whether an open change can take effect more than once. If there is no order then, there is none at all. */
-  readonly reusesOpen: boolean
-  /** Whether a configuration ends as soon as it cannot lead to a later response. */
-  readonly looksAhead: boolean
-}
-
 /** Continues with one event after the other. A copy continues on its own. */
 export class Search {
   readonly #id: bigint
@@ -52,6 +39,8 @@ export class Search {
   /** Whether some configurations have been left out. */
   #isCut = false
   #work = 0
+
+  readonly #kindOf = (open: Numbered) => this.#observations.kindOf(open, this.#place)
 
   constructor(id: bigint, observations: Observations, options: SearchOptions) {
     this.#id = id
@@ -82,8 +71,7 @@ export class Search {
   continue(event: Event): 'possible' | 'violated' | 'undecided' {
     this.#place = event.place
     this.#work = Math.max(0, this.#work - WORK_PER_EVENT)
-    const kinds = Map.groupBy(this.#open, (open) => this.#observations.kindOf(open, this.#place))
-    this.#kinds = [...kinds.values()]
+    this.#kinds = [...Map.groupBy(this.#open, this.#kindOf).values()]
     if (event.type === 'mark') this.#mark(event.mark)
     else if (event.type === 'call') this.#call(event.action)
     else this.#return(event.action)
@@ -94,8 +82,9 @@ export class Search {
   /** Open changes have taken effect by now, or never will. */
   #mark(mark: Mark): void {
     if (mark.mark === 'restored') {
+      const plant = mark.plants.find(({ id }) => id === this.#id)
       this.#isCut = false
-      this.#configurations = [{ ...NOTHING, state: contentIn(mark.plants, this.#id) }]
+      this.#configurations = [{ ...NOTHING, state: plant && contentOf(plant) }]
     } else {
       const ends = this.#reachable().map((each) => ({ ...each, used: NONE }))
       this.#configurations = this.#distinct(ends)
@@ -228,7 +217,7 @@ export class Search {
           ({ state, used }) =>
             this.#observations.isUseful(state, each.state, action) &&
             // A change leaves the same state, whatever came before.
-            (step.isRead || !ready.some((other) => this.#isWithin(other.used, used))),
+            (step.isRead || !ready.some((other) => isWithin(other.used, used, this.#kindOf))),
         )
         return { kept: [], next }
       },
@@ -261,20 +250,9 @@ export class Search {
       ...each,
       state: this.#observations.simplify(each.state, this.#place),
     }))
-    const kindOf = (open: Numbered) => this.#observations.kindOf(open, this.#place)
     const { alternativesMax } = this.#options
-    const { added, isCut } = found.add(simple, { alternativesMax, kindOf })
+    const { added, isCut } = found.add(simple, { alternativesMax, kindOf: this.#kindOf })
     this.#isCut ||= isCut
     return added
   }
-
-  /** Whether there are as many open changes of each kind in another set. */
-  #isWithin(used: ReadonlySet<Numbered>, others: ReadonlySet<Numbered>): boolean {
-    return isWithin(used, others, (open) => this.#observations.kindOf(open, this.#place))
-  }
-}
-
-function contentIn(plants: Extract<Mark, { mark: 'restored' }>['plants'], id: bigint): State {
-  const plant = plants.find((each) => each.id === id)
-  return plant && contentOf(plant)
 }
