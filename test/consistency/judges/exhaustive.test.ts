@@ -8,7 +8,7 @@ import { simulated } from './simulated-histories.ts'
 import { type Action, timelinesOf } from './timelines.ts'
 import { fence, ID } from './written-histories.ts'
 
-const HISTORIES = 300
+const HISTORIES = 1000
 const FENCE = 1.5
 
 /** Whether an order of the actions is possible. Those that are open can be left out. */
@@ -52,7 +52,12 @@ t.test('a search agrees with one that tries every order', async (t) => {
   for (let seed = 0; seed < HISTORIES; seed++) {
     const random = new Random(seed, 1)
     const fences = random.oneIn(2) ? [FENCE] : []
-    const calls = simulated(seed, { calls: 18, lost: random.below(9), fences })
+    const calls = simulated(seed, {
+      calls: 18,
+      lost: random.below(9),
+      names: 1 + random.below(4),
+      fences,
+    })
     const judged = random.oneIn(3) ? calls : withSwappedAnswer(calls, random)
     const { actions, impossible } = timelinesOf({ calls: judged })
     if (impossible.length > 0) continue

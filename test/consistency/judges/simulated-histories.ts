@@ -27,11 +27,13 @@ export interface Simulation {
   readonly calls: number
   /** How many of them have no response. Half of these take effect, at any time. */
   readonly lost: number
+  /** How many names plants can have. By default, each call has its own. */
+  readonly names?: number
   /** Before them, late changes take effect or never will. */
   readonly fences?: readonly number[]
 }
 
-export function simulated(seed: number, { calls, lost, fences = [] }: Simulation): Call[] {
+export function simulated(seed: number, { calls, lost, names, fences = [] }: Simulation): Call[] {
   const random = new Random(seed, 0)
   const planned: Planned[] = []
   for (let client = 0; client < CLIENTS; client++) {
@@ -45,7 +47,8 @@ export function simulated(seed: number, { calls, lost, fences = [] }: Simulation
       const isTooLate = fences.some((fence) => called < fence && fence < wanted) && isLost
       const isNever = isLost && random.oneIn(2)
       const takesEffect = isNever || isTooLate ? Number.POSITIVE_INFINITY : wanted
-      const perform = plan(random, [called, ended], isLost, `${client}.${number}`)
+      const serial = names === undefined ? `${client}.${number}` : String(random.below(names))
+      const perform = plan(random, [called, ended], isLost, serial)
       planned.push({ called, takesEffect, ended, isLost, perform })
       now = ended + random.below(100) / 1000
     }
