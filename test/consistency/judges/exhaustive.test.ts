@@ -37,10 +37,11 @@ function hasOrder(actions: readonly Action[], fences: readonly number[]): boolea
   return tryAll(undefined, actions)
 }
 
-/** Gives a call the response of another one, if there is another of its operation. */
-function withSwappedAnswer(calls: readonly Call[], random: Random): Call[] {
+/** Leaves out a call, or gives it the response of another one of its operation. */
+function withFault(calls: readonly Call[], random: Random): Call[] {
   const answered = calls.filter(({ answer }) => answer !== undefined)
   const one = random.pick(answered)
+  if (random.oneIn(2)) return calls.filter((call) => call !== one)
   const other = random.pick(answered.filter(({ operation }) => operation === one.operation))
   return calls.map((call) =>
     call === one && other.answer ? { ...call, answer: other.answer } : call,
@@ -55,10 +56,10 @@ t.test('a search agrees with one that tries every order', async (t) => {
     const calls = simulated(seed, {
       calls: 18,
       lost: random.below(9),
-      names: 1 + random.below(4),
+      names: 1 + random.below(12),
       fences,
     })
-    const judged = random.oneIn(3) ? calls : withSwappedAnswer(calls, random)
+    const judged = random.oneIn(3) ? calls : withFault(calls, random)
     const { actions, impossible } = timelinesOf({ calls: judged })
     if (impossible.length > 0) continue
     const { is } = judgePlant(ID, actions.get(ID) ?? [], fences.map(fence))
@@ -67,5 +68,5 @@ t.test('a search agrees with one that tries every order', async (t) => {
     if (is !== expected) t.equal(is, expected, `seed ${seed}`)
   }
   t.equal(found.undecided, 0)
-  t.ok(found.linearizable > HISTORIES / 4 && found.violated > HISTORIES / 8, JSON.stringify(found))
+  t.ok(found.linearizable > HISTORIES / 4 && found.violated > HISTORIES / 10, JSON.stringify(found))
 })
