@@ -72,6 +72,12 @@ const POSSIBLE: Readonly<Record<string, Entries>> = {
     replaces([2, 3], 'maple'),
     replaces([4, 5], 'oak', 412, 'fir'),
   ],
+  'an open removal that another open change makes possible': [
+    creates([0, 1], 'maple', 200),
+    replaces([2, 3], 'fir'),
+    removes([4, 5], undefined, 'fir'),
+    reads([6, 7]),
+  ],
   'an open change of before a fence': [
     creates([0, 1], 'fir', 200),
     replaces([2, 3], 'maple'),
