@@ -24,9 +24,18 @@ export interface Arguments {
   readonly content?: Plant
   readonly patch?: PlantPatch
   readonly plants?: readonly StoredPlant[]
+  readonly changes?: readonly ListedChange[]
   /** The query string. */
   readonly query?: string
   /** The version in If-Match or, for reads, in If-None-Match. */
+  readonly version?: string
+}
+
+/** A change in a list. */
+export interface ListedChange extends Partial<PlantPatch> {
+  readonly op: 'create' | 'replace' | 'update' | 'remove'
+  readonly id: bigint
+  /** The version in `ifMatch`. */
   readonly version?: string
 }
 

@@ -1,7 +1,8 @@
 /**
  * `npm run test:consistency`: puts a service under contended load while a disaster happens, and judges what clients saw.
  * `-- --minutes 10 --disaster kill,threads --seed 7` chooses, `--consumers webhook,sqlite-mirror` adds what consumes the
- * feed meanwhile, and `--judge FILE` judges a saved history again.
+ * feed meanwhile, `--judge FILE` judges a saved history again, and `--planted` shows how soon the judges find faults that
+ * are planted into a store.
  */
 import { Command, InvalidArgumentError } from 'commander'
 import { Teardowns } from '../../tools/teardowns.ts'
@@ -9,6 +10,8 @@ import { CONSUMERS } from './consumers/consumers.ts'
 import { DISASTERS } from './disasters/disasters.ts'
 import { History } from './history.ts'
 import { judge } from './judges/judge.ts'
+import { FAULTS } from './planted/faults.ts'
+import { discover, formatDiscovery } from './planted/planted.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
@@ -18,6 +21,7 @@ interface Options {
   readonly seed: number
   readonly consumers: readonly string[]
   readonly judge?: string
+  readonly planted?: boolean
 }
 
 const names = DISASTERS.map(({ name }) => name)
@@ -33,18 +37,33 @@ const command = new Command('test:consistency')
     [],
   )
   .option('--judge <file>', 'judge a saved history instead')
+  .option('--planted', 'look for planted faults instead')
   .parse()
 
 const options = command.opts<Options>()
 // Each process has teardowns and listeners of its own.
 process.setMaxListeners(0)
 if (options.judge !== undefined) judgeAgain(options.judge)
+else if (options.planted) await findAll(options)
 else await runAll(options)
 
 function judgeAgain(file: string): void {
   const { violations } = judge(History.load(file))
   console.log(violations.length === 0 ? 'no violation' : violations.join('\n'))
   if (violations.length > 0) process.exitCode = 1
+}
+
+async function findAll({ seed }: Options): Promise<void> {
+  for (const fault of FAULTS) {
+    const owner = new Teardowns()
+    try {
+      const discovery = await discover(fault, { owner, seed })
+      console.log(formatDiscovery(discovery))
+      if (discovery.seed === undefined) process.exitCode = 1
+    } finally {
+      await owner.run()
+    }
+  }
 }
 
 async function runAll({

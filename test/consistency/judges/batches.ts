@@ -20,7 +20,7 @@ export function judgeBatches(history: History): string[] {
     const found = new Map(plantsOf(page).map((plant) => [plant.id, plant]))
     const shown = new Set([...found.values()].flatMap(({ name }) => batches.get(name) ?? []))
     return [...shown].flatMap((batch) =>
-      (batch.arguments.plants ?? [])
+      writtenBy(batch)
         .filter(({ id }) => covered.has(id))
         .filter((plant) => {
           const others = actions.get(plant.id) ?? []
@@ -37,14 +37,21 @@ function showsAll({ operation, arguments: { query = '' }, answer }: Call): boole
   return isPage && answer?.status === 200 && !new URLSearchParams(query).has('tag')
 }
 
+/** The plants that a batch, or a list of changes, writes together. */
+function writtenBy({ operation, arguments: { plants = [], changes = [] } }: Call): StoredPlant[] {
+  if (operation === 'createBatch') return [...plants]
+  return changes.flatMap(({ op, id, name = '' }) =>
+    op === 'create' || op === 'replace' ? [{ id, name }] : [],
+  )
+}
+
 /** The batches by the names that nobody else has written. */
 function batchesByName(actions: readonly Action[]): Map<string, Call> {
   const writers = Map.groupBy(actions, ({ step }) => step.writes?.name)
   const batches = new Map<string, Call>()
   for (const [name, [action, ...others]] of writers) {
-    if (name === undefined || action?.call.operation !== 'createBatch' || others.length > 0)
-      continue
-    batches.set(name, action.call)
+    if (name === undefined || action === undefined || others.length > 0) continue
+    if (writtenBy(action.call).length > 0) batches.set(name, action.call)
   }
   return batches
 }

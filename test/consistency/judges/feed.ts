@@ -97,7 +97,8 @@ function judgeRemovals(
   const isRemoval = ({ step }: Action) =>
     !step.isRead && step.writes !== undefined && step.writes.name === undefined
   const found = changes.filter(({ type }) => type === 'removed').length
-  const least = kept.filter((action) => isRemoval(action) && !action.isOpen).length
+  const isCertain = ({ isOpen, step }: Action) => !isOpen && !step.isUncertain
+  const least = kept.filter((action) => isRemoval(action) && isCertain(action)).length
   const most = actions.filter(isRemoval).length
   return found >= least && found <= most
     ? []

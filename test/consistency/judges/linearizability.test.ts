@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { type Call, History, type Mark } from '../history.ts'
 import { judgePlant } from './linearizability.ts'
+import { simulated } from './simulated-histories.ts'
 import { timelinesOf } from './timelines.ts'
 import {
   batches,
@@ -78,6 +79,12 @@ const POSSIBLE: Readonly<Record<string, Entries>> = {
     settled(6, 4),
     reads([7, 8], 'fir'),
     reads([9, 10], 'maple'),
+  ],
+  'an open removal that another open change makes possible': [
+    creates([0, 1], 'maple', 200),
+    replaces([2, 3], 'fir'),
+    removes([4, 5], undefined, 'fir'),
+    reads([6, 7]),
   ],
   'an open change of before a fence': [
     creates([0, 1], 'fir', 200),
@@ -193,6 +200,35 @@ for (const [expected, histories] of [
       t.equal(judgePlant(ID, actions.get(ID) ?? [], marks).is, expected)
     })
   }
+}
+
+for (const seed of [1, 2, 3]) {
+  for (const fences of [[], [20, 45, 70]]) {
+    const name = `seed ${seed}, ${fences.length} fences`
+    const calls = simulated(seed, { calls: 1000, lost: 500, fences })
+    const marks = fences.map(fence)
+
+    t.test(`hundreds of open changes: linearizable, ${name}`, async (t) => {
+      const actions = timelinesOf({ calls }).actions.get(ID) ?? []
+      t.ok(actions.filter(({ isOpen }) => isOpen).length > 350)
+      t.equal(judgePlant(ID, actions, marks).is, 'linearizable')
+    })
+
+    t.test(`hundreds of open changes: a stale read is violated, ${name}`, async (t) => {
+      const actions = timelinesOf({ calls: withStaleRead(calls) }).actions.get(ID) ?? []
+      t.equal(judgePlant(ID, actions, marks).is, 'violated')
+    })
+  }
+}
+
+/** Answers the last read with the plant of a create, long after it was removed. */
+function withStaleRead(calls: readonly Call[]): Call[] {
+  const created = calls
+    .toSorted((one, other) => one.called - other.called)
+    .find(({ operation, answer }) => operation === 'create' && answer?.status === 200)
+  const [plant] = created?.arguments.plants ?? []
+  const last = calls.reduce((one, other) => (other.called > one.called ? other : one))
+  return [...calls, reads([last.called + 2, last.called + 3], plant?.name)]
 }
 
 t.test('a violation shows only the calls that it needs', async (t) => {

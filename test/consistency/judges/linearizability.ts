@@ -4,19 +4,25 @@
  *
  * The search goes through the calls and the returns of all actions in time, and keeps every configuration that could
  * hold: the state of the plant, the actions under way that have taken effect, and the open ones that have. It orders
- * actions only when one of them returns. Four observations keep that almost linear in time:
+ * actions only when one of them returns. These observations keep that almost linear in time:
  *
  * - A read takes effect as soon as the state allows it, because it changes nothing for the others.
  * - Every change determines the state after it, so an open change matters only if it makes the next action possible
  *   that the state before it does not. Others can be moved behind that action, or have never been made.
- * - Of open changes that nobody can tell apart, only the oldest is tried: its time ends first.
+ * - Of open changes that no later response can tell apart, only one is tried.
  * - A configuration that has used more open changes than another one, but is otherwise the same, is dropped.
+ * - A content that a later response shows cannot be overwritten, unless somebody can write it again.
  *
- * A search that reaches a limit says so. That is a failure of the run: nothing is known then.
+ * An order is a proof, however it was found, so the first search keeps only one configuration of those that differ in
+ * the open changes that they have used. The second one lets open changes take effect more than once, which only makes
+ * more possible: if it finds no order, there is none. Further searches keep more. If none of them is certain, the verdict
+ * is that. It is a failure of the run, because nothing is known then.
  */
 import type { Mark } from '../history.ts'
-import type { State, Step } from '../operations/register.ts'
-import { type Event, Search } from './search.ts'
+import type { State } from '../operations/register.ts'
+import type { Event } from './configurations.ts'
+import { Observations } from './observations.ts'
+import { Search } from './search.ts'
 import type { Action } from './timelines.ts'
 
 export type Verdict =
@@ -30,34 +36,37 @@ const ORDER = { call: 0, return: 1, mark: 2 }
 /** How many events before a violation are shown, if they cannot be made fewer. */
 const SHOWN = 12
 
-/**
- * Judges the actions on one plant. An order is a proof, however it was found, so the first search leaves out the open
- * changes that no response shows. They can explain no more than that some plant was there.
- *
- * @param id the plant
- */
+/** The searches, one after the other until one is certain. */
+const SEARCHES = [
+  { alternativesMax: 1, reusesOpen: false },
+  { alternativesMax: 1, reusesOpen: true },
+  { alternativesMax: 4, reusesOpen: false },
+  { alternativesMax: 16, reusesOpen: false },
+]
+
+/** @param id the plant */
 export function judgePlant(
   id: bigint,
   actions: readonly Action[],
   marks: readonly Mark[],
 ): Verdict {
-  const shown = namesIn(actions.filter(({ isOpen }) => !isOpen))
-  const likely = actions.filter(({ isOpen, step }) => !isOpen || isShown(step, shown))
-  const verdict = judgeActions(id, likely, marks)
-  return verdict.is === 'linearizable' ? verdict : judgeActions(id, actions, marks)
-}
-
-function namesIn(actions: readonly Action[]): ReadonlySet<string | undefined> {
-  return new Set(actions.flatMap(({ step }) => [step.writes?.name, step.shows?.name]))
-}
-
-function isShown({ writes }: Step, shown: ReadonlySet<string | undefined>): boolean {
-  return writes?.name === undefined || shown.has(writes.name)
-}
-
-function judgeActions(id: bigint, actions: readonly Action[], marks: readonly Mark[]): Verdict {
   const events = eventsOf(actions, marks)
-  const search = new Search(id)
+  const observations = new Observations(id, events)
+  let verdict: Verdict = { is: 'linearizable' }
+  for (const options of SEARCHES) {
+    const result = follow(events, new Search(id, observations, { ...options, looksAhead: true }))
+    if (result.is === 'violated') {
+      // A search that does not look ahead reaches the response that is wrong.
+      const found = follow(events, new Search(id, observations, { ...options, looksAhead: false }))
+      return found.is === 'violated' ? found : result
+    }
+    if (!options.reusesOpen) verdict = result
+    if (verdict.is === 'linearizable') return verdict
+  }
+  return verdict
+}
+
+function follow(events: readonly Event[], search: Search): Verdict {
   const copies: { readonly search: Search; readonly index: number }[] = []
   for (const [index, event] of events.entries()) {
     if (index % SHOWN === 0) {
@@ -67,27 +76,26 @@ function judgeActions(id: bigint, actions: readonly Action[], marks: readonly Ma
     const result = search.continue(event)
     if (result === 'possible') continue
     const [{ search: start, index: from }] = copies as [(typeof copies)[0]]
-    const shown =
-      result === 'undecided'
-        ? events.slice(from, index + 1)
-        : shortest(start, events.slice(from, index + 1))
+    const shown = shortest(start, events.slice(from, index + 1))
     const calls = shown.flatMap((each) => (each.type === 'return' ? [each.action] : []))
     const underWay = shown.flatMap((each) =>
       each.type === 'call' && !calls.includes(each.action) ? [each.action] : [],
     )
-    return {
-      is: result,
-      states: start.states,
-      actions: [...start.pending, ...underWay, ...calls].filter(
-        (each, at, all) => all.indexOf(each) === at,
-      ),
-    }
+    const all = new Set([...start.pending, ...underWay, ...calls])
+    return { is: result, states: start.states, actions: [...all] }
   }
   return { is: 'linearizable' }
 }
 
+/** Before their order is known. */
+type Unplaced = Event extends infer Each
+  ? Each extends unknown
+    ? Omit<Each, 'place'>
+    : never
+  : never
+
 function eventsOf(actions: readonly Action[], marks: readonly Mark[]): Event[] {
-  const events: Event[] = marks.map((mark) => ({ at: mark.at, type: 'mark', mark }))
+  const events: Unplaced[] = marks.map((mark) => ({ at: mark.at, type: 'mark', mark }))
   const inOrder = actions.toSorted((one, other) => one.call.called - other.call.called)
   for (const [number, action] of inOrder.entries()) {
     const numbered = { ...action, number }
@@ -96,20 +104,22 @@ function eventsOf(actions: readonly Action[], marks: readonly Mark[]): Event[] {
       events.push({ at: action.call.ended as number, type: 'return', action: numbered })
     }
   }
-  return events.sort((one, other) => one.at - other.at || ORDER[one.type] - ORDER[other.type])
+  return events
+    .sort((one, other) => one.at - other.at || ORDER[one.type] - ORDER[other.type])
+    .map((event, place) => ({ ...event, place }))
 }
 
 /** Removes the reads without which the rest is still impossible. Without a change, the rest could become impossible. */
 function shortest(start: Search, events: readonly Event[]): readonly Event[] {
-  const isPossible = (tried: readonly Event[]) => {
+  const isViolated = (tried: readonly Event[]) => {
     const search = start.copy()
-    return tried.every((event) => search.continue(event) === 'possible')
+    return tried.some((event) => search.continue(event) === 'violated')
   }
   let left = events
   for (const event of events) {
     if (event.type !== 'call' || !event.action.step.isRead) continue
     const fewer = left.filter((each) => each.type === 'mark' || each.action !== event.action)
-    if (!isPossible(fewer)) left = fewer
+    if (isViolated(fewer)) left = fewer
   }
   return left
 }

@@ -27,7 +27,11 @@ export function creates(span: Span, name: string, status?: number, id = ID): Cal
 }
 
 export function replaces(span: Span, name: string, status?: number, version?: string): Call {
-  const given = { id: ID, content: { name }, ...(version && { version: `name=${version}` }) }
+  const given = {
+    id: ID,
+    content: { name },
+    ...(version && { version: contentVersion({ name: version }) }),
+  }
   return call('replace', span, given, status, status === 200 ? { id: ID, name } : '')
 }
 
@@ -42,7 +46,12 @@ export function updates(span: Span, patch: PlantPatch, status?: number, after?: 
 }
 
 export function removes(span: Span, status?: number, version?: string): Call {
-  return call('remove', span, { id: ID, ...(version && { version: `name=${version}` }) }, status)
+  return call(
+    'remove',
+    span,
+    { id: ID, ...(version && { version: contentVersion({ name: version }) }) },
+    status,
+  )
 }
 
 /** A read of the plant, or of nothing. */

@@ -17,9 +17,8 @@ const RESPONSE_MS_MAX = 60_000
 export function exchange(
   agent: Agent,
   url: string,
-  { path, method, body = '', ifMatch, ifNoneMatch }: HttpRequest,
+  { path, method, body = '', type = 'application/json', ifMatch, ifNoneMatch }: HttpRequest,
 ): Promise<Answer | 'unsent' | undefined> {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const headers = {
     authorization: `Bearer ${TOKEN}`,
     ...(body !== '' && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),

@@ -79,6 +79,7 @@ export const update: Operation = {
   },
   request: ({ id, patch, version }) => ({
     method: 'PATCH',
+    type: 'application/merge-patch+json',
     path: `/plants/${id}`,
     body: toJson(patch),
     ...(version !== undefined && { ifMatch: version }),
@@ -105,7 +106,7 @@ export const remove: Operation = {
   ],
 }
 
-function creationStep(plant: StoredPlant, status: number | undefined): Step {
+export function creationStep(plant: StoredPlant, status: number | undefined): Step {
   const content = contentOf(plant)
   if (status === 409) {
     return readStep(plant.id, (state) => state !== undefined && !isSame(state, content))

@@ -7,6 +7,8 @@ export interface HttpRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: string
+  /** By default, application/json. */
+  readonly type?: string
   readonly ifMatch?: string
   readonly ifNoneMatch?: string
 }

@@ -5,6 +5,7 @@
  */
 import { type Call, isOpen, isRefused } from '../history.ts'
 import { create, createBatch, remove, replace, update } from './changes.ts'
+import { changeList } from './lists.ts'
 import type { Operation } from './operation.ts'
 import { get, getMany, head, list, listTags, search } from './reads.ts'
 import type { Step } from './register.ts'
@@ -12,6 +13,7 @@ import type { Step } from './register.ts'
 export const OPERATIONS: Readonly<Record<string, Operation & { readonly weight: number }>> = {
   create: { ...create, weight: 6 },
   createBatch: { ...createBatch, weight: 3 },
+  changeList: { ...changeList, weight: 4 },
   replace: { ...replace, weight: 4 },
   update: { ...update, weight: 4 },
   remove: { ...remove, weight: 7 },

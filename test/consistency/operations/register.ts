@@ -4,7 +4,6 @@
  * An operation is described by the `Step`s that it takes. The judges look for an order of
  * the steps of a plant in which each accepts the state that the one before has left.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { contentVersion, type Plant, type PlantPatch } from '../../../service/plant-store.ts'
 
 /** The content of a plant; undefined if there is none. */
@@ -19,6 +18,8 @@ export interface Step {
   readonly isRead: boolean
   /** The state after the step. An open step, whose response is unknown, accepts every state. */
   apply(state: State): State | typeof IMPOSSIBLE
+  /** Whether the response leaves open if the step had an effect. */
+  readonly isUncertain?: boolean
   /** The names of the plants in the states that it accepts, undefined for a missing plant; absent if it accepts others. */
   readonly accepted?: readonly (string | undefined)[]
   /** The name that the step gives the plant; undefined if it removes the plant; absent if it leaves the name. */
@@ -99,7 +100,7 @@ export function exactReadStep(id: bigint, plant: State): Step {
 }
 
 export function isSame(one: State, other: State): boolean {
-  return one === other || isDeepStrictEqual(one, other)
+  return one?.name === other?.name && one?.tag === other?.tag
 }
 
 /** The content of a plant without its id. */

@@ -1,0 +1,50 @@
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { loadContract } from '../../../contract/contract.ts'
+import { defaultConfig, storeOptions } from '../../../src/config/config.ts'
+import { prepareHttpServer } from '../../../src/http-threads/http-server.ts'
+import { openStore } from '../../../src/stores/engines.ts'
+import type { ThreadStore } from '../../../src/stores/shared/store.ts'
+import type { Random } from '../../hostile/fuzz/random.ts'
+import type { Disaster } from '../disasters/disaster.ts'
+import { TOKEN } from '../load/exchange.ts'
+
+/** A fault of a store: the methods that are wrong, around a store that is right. */
+export interface Fault {
+  readonly name: string
+  readonly plant: (store: ThreadStore, random: Random) => Partial<ThreadStore>
+}
+
+/** Serves a store with a fault, in this process and as in production otherwise. */
+export function faultyService({ name, plant }: Fault): Disaster {
+  return {
+    name,
+    start: async ({ owner, folder, random }) => {
+      const config = { ...defaultConfig(), token: TOKEN, database: join(folder, 'plants.db') }
+      const store = await openStore(storeOptions(config))
+      owner.teardown(() => store.close())
+      const { listen, app, close } = await prepareHttpServer({
+        config,
+        contract: loadContract(),
+        store: withInstead(store, plant(store, random)),
+        log: undefined,
+      })
+      owner.teardown(async () => {
+        app.server.closeAllConnections()
+        await close()
+      })
+      const { addresses } = await listen({ hosts: ['127.0.0.1'], port: 0 })
+      const { port } = addresses[0] as AddressInfo
+      return { urls: () => [`http://127.0.0.1:${port}`] }
+    },
+  }
+}
+
+function withInstead(store: ThreadStore, instead: Partial<ThreadStore>): ThreadStore {
+  return new Proxy(store, {
+    get: (_target, name) => {
+      const method = instead[name as keyof ThreadStore] ?? store[name as keyof ThreadStore]
+      return method.bind(store)
+    },
+  })
+}
