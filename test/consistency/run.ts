@@ -62,9 +62,14 @@ export async function run(
   const load = new Load({ urls: target.urls, history })
   const callsBefore = () => random.below(disaster.callsMax ?? CALLS_MAX)
   const begin = performance.now()
-  const harms = await harm(target, load, { callsBefore, end: begin + seconds * 1000, harmsMax })
+  let harms: number
+  try {
+    harms = await harm(target, load, { callsBefore, end: begin + seconds * 1000, harmsMax })
+  } finally {
+    // Otherwise, the clients would go on after a harm that failed.
+    await load.end()
+  }
   const lasted = Math.round((performance.now() - begin) / 1000)
-  await load.end()
   await target.heal?.()
   const stored = await listAll(target, history)
   const received = await follower.end()
