@@ -73,9 +73,22 @@ export class Cluster {
     return next.name
   }
 
+  /** Lets a standby start from the current timeline. It cannot follow the WAL files of many earlier ones. */
+  async #checkpoint(standby: PostgresServer): Promise<void> {
+    await this.primary.query('CHECKPOINT')
+    const [now] = await this.primary.query<{ lsn: string }>('SELECT pg_current_wal_lsn() AS lsn')
+    await until(async () => {
+      const [row] = await standby.query<{ has: boolean }>(
+        `SELECT pg_last_wal_replay_lsn() >= '${now?.lsn}' AS has`,
+      )
+      return row?.has === true
+    })
+  }
+
   /** Makes a server that has ended a standby. Another standby is stopped meanwhile, because its data are copied. */
   async rejoin(server: PostgresServer, name: string): Promise<void> {
     const other = this.standbys[0] as Standby
+    await this.#checkpoint(other.server)
     await other.server.stop()
     await server.copyFrom(other.server)
     this.standbys = [...this.standbys, { name, server }]

@@ -128,7 +128,12 @@ export class PostgresServer {
       log.push(line)
       if (line.includes('ready to accept')) break
     }
-    if (!log.at(-1)?.includes('ready to accept')) throw new Error(log.join('\n'))
+    if (!log.at(-1)?.includes('ready to accept')) {
+      // It has ended, so nothing would tell `crash` that it does.
+      this.#process = undefined
+      process.off('exit', this.#onExit)
+      throw new Error(log.join('\n'))
+    }
     server.stderr.resume()
   }
 
