@@ -4,7 +4,7 @@ import { kill } from './disasters/kill.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
-const SECONDS = 10
+const SECONDS = 4
 
 for (const mirror of ['sqlite-mirror', 'postgres-mirror']) {
   t.test(`kills lose nothing of a ${mirror} and a webhook`, async (t) => {

@@ -7,7 +7,7 @@ import { ON_SQLITE } from './disasters/disasters.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
-const SECONDS = 6
+const SECONDS = 2
 
 for (const disaster of ON_SQLITE) {
   const skip = disaster.missing?.() ?? false

@@ -11,7 +11,7 @@ for (const { disaster, what } of [
 ]) {
   t.test(what, async (t) => {
     const consumers = ['webhook']
-    const report = await run(disaster, { owner: t, seed: newSeed(), seconds: 12, consumers })
+    const report = await run(disaster, { owner: t, seed: newSeed(), seconds: 4, consumers })
     t.comment(formatReport(report))
     t.same(report.violations, [])
   })
