@@ -24,7 +24,7 @@ export async function sendChanges(
     (result, earlier) => {
       if (result.response.ok) return readContent(result, isChangeCounts)
       const error = toError(result)
-      // A plant can be gone because an earlier attempt has removed it. Any refusal hides those of the later changes.
+      // An earlier attempt may have removed the plant. The first refusal hides those of later changes.
       const isRefused =
         hasCondition(error, 'plant-not-found') || hasCondition(error, 'plant-exists')
       throw isRefused && isConditional && earlier ? unknownOutcome(earlier, error) : error

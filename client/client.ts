@@ -172,8 +172,8 @@ class PlantStoreClient implements Operations {
   }
 
   /**
-   * Makes up to 1,000 changes, at most 1 MiB of JSON, in one transaction: either all of them or none. Each id can occur
-   * once. Removing a plant that does not exist changes nothing, unless the change has `ifMatch`.
+   * Makes up to 1,000 changes, in at most 1 MiB of JSON, in one transaction: either all of them or none. Each id can
+   * occur only once. Removing a plant that does not exist has no effect, unless the change has `ifMatch`.
    *
    * @example
    * const { changed, removed } = await plants.changePlants([
@@ -183,7 +183,7 @@ class PlantStoreClient implements Operations {
    *
    * @throws PlantStoreError with the condition `plant-exists`, `plant-not-found`, `plant-changed` or `repeated-id`; its
    *   message names the first change that failed by its index, as in `body/1`
-   * @throws UnknownOutcomeError if a change has `ifMatch`
+   * @throws UnknownOutcomeError if a list with `ifMatch` is refused, possibly because of an earlier attempt
    * @throws TypeError for an id that is not a bigint, before anything is sent
    */
   async changePlants(
@@ -228,7 +228,7 @@ class PlantStoreClient implements Operations {
   }
 
   /**
-   * Counts plants, without fetching them. The service examines a limited number: see `PlantCount`.
+   * Counts plants without fetching them. The service examines a limited number of them: see `PlantCount`.
    *
    * @example
    * const { plants: trees, isExact } = await plants.countPlants({ tag: 'Tree' })

@@ -35,7 +35,7 @@ export type BatchResult = components['schemas']['BatchResult']
 export type PlantChange = components['schemas']['PlantChange']
 
 /**
- * How many changes of `changePlants` had which effect. `unchanged` counts those without one.
+ * The number of changes by their effect. `unchanged` counts those without one.
  *
  * @example
  * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
@@ -59,10 +59,10 @@ export type StoredPlant = components['schemas']['StoredPlant']
 export type PlantPatch = components['schemas']['PlantPatch']
 
 /**
- * Selects a page of plants: those with an id greater than `after`, those with exactly the `tag` or `untagged`, those
- * whose name contains `q` (ignoring the case of ASCII letters), and at most `limit` of them (by default 100). With
- * `count`, they are counted on all pages. Or those with one of up to 200 ids (`id`), which can only be combined with
- * `after`.
+ * Selects a page of plants: those with an id greater than `after`, with exactly the `tag` or without one (`untagged`),
+ * whose name contains `q` (ignoring the case of ASCII letters), and at most `limit` of them (by default 100). `count`
+ * also counts the plants on all pages. Alternatively, `id` selects up to 200 plants by their ids, and can only be
+ * combined with `after`.
  *
  * @example
  * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }
@@ -100,7 +100,7 @@ export type CountQuery = Pick<PlantQuery, 'tag' | 'untagged' | 'q'>
  */
 export interface PlantCount {
   readonly plants: number
-  /** Whether all plants were examined. Otherwise, others may match. */
+  /** Whether all plants were examined. Otherwise, more plants may match. */
   readonly isExact: boolean
 }
 

@@ -27,10 +27,11 @@ export interface paths {
         head?: never;
         /**
          * Change many plants
-         * @description Makes 1 to 1,000 changes in one transaction: either all of them or none. They mean what POST, PUT, PATCH and
-         *     DELETE mean for one plant, but a `remove` without `ifMatch` of a plant that does not exist changes nothing, and
-         *     unknown properties are rejected. Each id can occur once. Errors name the first change that failed by its index in
-         *     the array, starting at 0. A list without `ifMatch` is always safe to retry. Requires the `write` scope.
+         * @description Makes 1 to 1,000 changes in one transaction: either all of them or none. They correspond to POST, PUT, PATCH and
+         *     DELETE for one plant, with two differences: removing a plant that does not exist has no effect unless the change
+         *     has `ifMatch`, and unknown properties are rejected. Each id can occur only once. Errors name the first change
+         *     that failed by its index in the array, starting at 0. A list without `ifMatch` is always safe to retry. Requires
+         *     the `write` scope.
          */
         patch: operations["changePlants"];
         trace?: never;
@@ -379,7 +380,7 @@ export interface components {
         };
         /**
          * PlantChange
-         * @description A change to one plant. `op` says which.
+         * @description A change to one plant. `op` selects its kind.
          */
         PlantChange: components["schemas"]["PlantCreate"] | components["schemas"]["PlantReplace"] | components["schemas"]["PlantUpdate"] | components["schemas"]["PlantRemove"];
         /**
@@ -415,7 +416,7 @@ export interface components {
         });
         /**
          * PlantUpdate
-         * @description Changes the name or tag of an existing plant, like `PATCH /plants/{id}`. Omitted ones stay unchanged.
+         * @description Changes the name or tag of an existing plant, like `PATCH /plants/{id}`. Omitted properties stay unchanged.
          */
         PlantUpdate: {
             /**
@@ -445,13 +446,13 @@ export interface components {
         };
         /**
          * an entity tag in double quotes
-         * @description The `ETag` of the plant. The change is refused unless it is still the current one.
+         * @description The `ETag` that the plant must still have. Otherwise, the list is refused.
          * @example "name=Abies%20alba%20Mill.&tag=Tree"
          */
         ExpectedVersion: string;
         /**
          * ChangeCounts
-         * @description How many changes of a list had which effect.
+         * @description The number of changes in a list, by their effect.
          */
         ChangeCounts: {
             /**
@@ -474,7 +475,7 @@ export interface components {
             removed: number;
             /**
              * Format: int32
-             * @description The number of changes without effect, because the plant already was as the change would leave it, or was
+             * @description The number of changes that had no effect, because the plant already had the requested content or was
              *     already removed.
              * @example 2
              */
@@ -905,7 +906,7 @@ export interface operations {
                 after?: components["schemas"]["PlantId"];
                 /** @description Return only plants with exactly this tag, such as `Tree`. */
                 tag?: string;
-                /** @description With `true`, return only plants without a tag. An empty tag is a tag. Cannot be combined with `tag`. */
+                /** @description With `true`, return only plants without a tag. An empty tag counts as a tag. Cannot be combined with `tag`. */
                 untagged?: true;
                 /**
                  * @description Return only plants whose name contains this text. ASCII letters match in either case. All other characters
@@ -918,7 +919,7 @@ export interface operations {
                  */
                 id?: components["schemas"]["PlantId"][];
                 /**
-                 * @description With `true`, also count the plants that `tag`, `untagged` and `q` select, on all pages together. See
+                 * @description With `true`, also count the plants that `tag`, `untagged` and `q` select, on all pages: see the header
                  *     `Plant-Count`.
                  */
                 count?: true;
@@ -936,9 +937,9 @@ export interface operations {
                     /** @description The next page (RFC 8288). Absent on the last page. */
                     Link?: string;
                     /**
-                     * @description Present if the request has `count`: how many plants match, whatever `after` and `limit` are. Followed by
-                     *     `;at-least` if there were too many plants to examine all of them, so that more can match. An item of
-                     *     structured fields (RFC 9651).
+                     * @description The number of plants that match, regardless of `after` and `limit`. Present if the request has `count`.
+                     *     `;at-least` follows if there were too many plants to examine all of them, so that more can match. An
+                     *     item of structured fields (RFC 9651).
                      */
                     "Plant-Count"?: string;
                     [name: string]: unknown;
@@ -1023,7 +1024,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description All changes are made and on disk, or were unnecessary. */
+            /** @description All changes are on disk, or had no effect. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -211,7 +211,7 @@ function resolve(document: ContractDocument, schema: Schema): Schema {
 /**
  * A copy of the contract for Fastify's serializer, which formats JSON: other media types of responses are omitted. A
  * schema with alternatives becomes one with the members of all of them, because the serializer would validate each value
- * against every alternative. Those with a discriminator are not serialized, but validated.
+ * against every alternative. Those with a discriminator are never serialized.
  */
 export function forSerializer(document: ContractDocument): ContractDocument {
   const copy = structuredClone(document)

@@ -32,7 +32,7 @@ type Schemas = components['schemas']
 
 type MemberOf<Type> = Type extends unknown ? keyof Type : never
 
-/** The members of a change beside those of a plant. Fails to compile if one is missing. */
+/** The members that a change has in addition to those of a plant. Fails to compile if one is missing. */
 const CHANGE_NAMES: Record<
   Exclude<MemberOf<Schemas['PlantChange']>, keyof Schemas['StoredPlant']>,
   true
@@ -59,10 +59,10 @@ const END_OF_INPUT = -1
 export class InvalidJson extends Error {}
 
 /**
- * Parses the JSON of a plant, of a change, or of an array of them, and builds only what a validator needs. In place of a
- * plant, anything but an object becomes null. In place of a plant's member, an array or object becomes an empty one. Of
- * all unknown members, only the first is built, as null, because one is enough to reject a body. If a member is repeated,
- * the last value wins, as with `JSON.parse`. Numbers keep their exact value (see `exactNumber`).
+ * Parses the JSON of a plant, of a change, or of an array of them, and builds only what a validator needs. In place of
+ * a plant, anything but an object becomes null. In place of a plant's member, an array or object becomes an empty one.
+ * Of all unknown members, it builds only the first, as null, because one is enough to reject a body. If a member is
+ * repeated, the last value wins, as with `JSON.parse`. Numbers keep their exact value (see `exactNumber`).
  *
  * The time is linear. `JSON.parse` itself needs up to 0.4 s per MB to build objects whose members have different names,
  * and a reviver, which alone could read long integers exactly, 1 s per MB of small numbers.

@@ -1,6 +1,6 @@
 import { parseInt64 } from './int64.ts'
 
-/** How the values of each type are recognized, and read from text: a cell of a table or a field of a form. */
+/** How to recognize the values of each type, and how to read them from text, such as a cell or the field of a form. */
 const TYPES = {
   int64: { isValue: (value: unknown) => typeof value === 'bigint', read: parseInt64 },
   string: { isValue: (value: unknown) => typeof value === 'string', read: (text: string) => text },

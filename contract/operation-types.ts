@@ -93,12 +93,12 @@ interface Paged<Id extends OperationId> {
 
 export interface PlantCount {
   readonly plants: number
-  /** Whether all plants were examined. Otherwise, others may match. */
+  /** Whether all plants were examined. Otherwise, more plants may match. */
   readonly isExact: boolean
 }
 
 interface Counted {
-  /** How many plants match on all pages. Undefined unless the client has asked for it. */
+  /** How many plants match on all pages. Undefined unless the request has `count`. */
   readonly count?: PlantCount | undefined
 }
 

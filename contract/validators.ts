@@ -18,7 +18,7 @@ const WITHOUT_NUL = '^[^\\x00]*$'
  *   becomes a bigint;
  * - `type: string` rejects strings that cannot be stored.
  *
- * With a `discriminator`, an error is that of the alternative which it selects.
+ * With a `discriminator`, errors are those of the alternative that it selects.
  */
 export function bodyCompiler(): ValidatorCompiler {
   const ajv = createBodyAjv()

@@ -29,7 +29,7 @@ export type NoChanges = 'malformed' | 'expired'
  * The feed of all changes to plants, which is part of the database. A change enters it in its own transaction.
  *
  * Each change that a PlantStore has acknowledged is in the feed exactly once. Requests that change nothing do not
- * appear: replays, updates to the same content, batches that conflict. Repeating the changes in order, from an empty
+ * appear: replays, updates to the same content, lists that are refused. Repeating the changes in order, from an empty
  * store or from an export with its cursor, yields the plants in the store.
  *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process

@@ -46,7 +46,7 @@ export type PlantChange =
   | ({ readonly type: 'update'; readonly id: bigint; readonly patch: PlantPatch } & Expecting)
   | ({ readonly type: 'remove'; readonly id: bigint } & Expecting)
 
-/** Whether a list of changes is applied as a whole, or each change for itself. */
+/** Whether a list of changes is applied as a whole, or each change on its own. */
 export type ApplyMode = 'all-or-none' | 'each'
 
 interface Expecting {
@@ -54,9 +54,9 @@ interface Expecting {
 }
 
 /**
- * The results of each type of change in a list. `replayed` and `unchanged` are without effect: the plant already was as
- * the change would leave it, or already gone and the removal expected no version. `conflict`, `not-found` and `changed`
- * are refusals.
+ * The possible results of each type of change in a list. `replayed` and `unchanged` mean that the change had no effect,
+ * because the plant already had the content, or because a removal that expects no version found no plant. `conflict`,
+ * `not-found` and `changed` are refusals.
  */
 interface ChangeResults {
   create: CreateResult
@@ -160,8 +160,8 @@ export interface PlantStore extends ChangeFeed {
 
   /**
    * Makes changes in one transaction, in order, and resolves to their results in the same order. Concurrent calls see
-   * all of them or none. Refused changes leave the others alone, unless `mode` is `all-or-none`: then nothing is
-   * changed, and the other results say what they would have been.
+   * all of them or none. A refused change does not affect the others, unless `mode` is `all-or-none`. Then nothing
+   * is changed, and the results of the others are those that they would have had.
    */
   apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]>
 
@@ -188,8 +188,8 @@ export interface PlantStore extends ChangeFeed {
   search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
 
   /**
-   * Counts the plants that match. Examines no more than COUNT_MAX of those with the tag, if one is given; with a text, no
-   * more than SEARCH_MAX. Always a long read.
+   * Counts the plants that match. Examines about COUNT_MAX plants at most or, with a text, SEARCH_MAX. With a tag, it
+   * examines only the plants with that tag. Always a long read.
    */
   count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount>
 

@@ -207,7 +207,7 @@ export class Drafts extends Model {
   async sendAll(saver: Saver): Promise<void> {
     // One after the other, because a service that comes back is busy.
     for (const { key } of this.unsent) {
-      // The person may have continued this one meanwhile.
+      // The person may have continued to edit this one in the meantime.
       if (this.#find(key)?.state === 'unsent') await this.send(key, saver)
     }
   }

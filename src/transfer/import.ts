@@ -12,14 +12,14 @@ import type { ParsedRecord, RecordBatch } from './record.ts'
 export const onErrors = ['stop', 'skip'] as const
 export type OnError = (typeof onErrors)[number]
 
-/** What to do about a plant whose id has a different one. */
+/** What to do if a different plant is stored under the id of a record. */
 export const onConflicts = ['stop', 'keep', 'replace'] as const
 export type OnConflict = (typeof onConflicts)[number]
 
 /** `refuse` counts such a record as refused and imports the rest: for a dry run, which reads the whole file. */
 export type ConflictAction = OnConflict | 'refuse'
 
-/** The change for each plant of the file, and what its results mean to an import. */
+/** The type of change for each plant of the file, and what its results mean to an import. */
 const CHANGES: {
   readonly [action in ConflictAction]: {
     readonly type: 'create' | 'put'

@@ -219,7 +219,7 @@ export class Dispatcher {
       return undefined
     }
     const [first, last = first] = [page.changes[0], page.changes.at(-1)]
-    // The cursor may have passed some of the page since the round began.
+    // The cursor may have passed some changes of the page since the round began.
     const next = page.changes.find(({ cursor }) => !this.#done.has(cursor))
     if (next !== undefined && this.#pending.size === 0) this.#note(next)
     if (after === undefined) this.#forgetBefore(first)

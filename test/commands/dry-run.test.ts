@@ -102,7 +102,7 @@ t.test('a record is compared with an earlier one that would be stored', async (t
   )
   t.ok(
     planned.lines.includes(
-      '  first: line 3: {"id":3,"name":"d"}; stored: an earlier record of the file',
+      '  first: line 3: {"id":3,"name":"d"}; stored: the plant of an earlier record',
     ),
   )
 })

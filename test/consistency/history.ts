@@ -1,14 +1,14 @@
 /**
- * What clients saw, and nothing else: the only thing that judges read about a run, apart from its feed and webhooks.
+ * What clients saw. Judges read nothing else about a run, apart from its feed and webhooks.
  *
  * A `Call` is open unless its response says what happened (docs/errors.md): an open change can take effect at any time
  * after its call, or never. Three marks tell the judges more:
  *
- * - `fence`: no call that began before it takes effect after it. Set one after every process that could still make the
- *   changes has died.
- * - `settled`: no call that ended before a moment takes effect after it. Set one once the database runs nothing any more
- *   that was asked of it until then. What a service was still at work on, it can ask again.
- * - `restored`: from now on, the database has these plants and no others. It is a fence too.
+ * - `fence`: no call that began before the mark takes effect after it. Set one once all processes that could still make
+ *   the changes have ended.
+ * - `settled`: no call that ended before the time `endedBefore` takes effect after the mark. Set one once the database
+ *   has ended everything that it was asked to do until then. A service can repeat what it has not yet responded to.
+ * - `restored`: from the mark on, the database has these plants and no others. It is a fence too.
  *
  * A history can be saved as JSON lines and judged again. All times are those of `performance.now()` in one process.
  */
@@ -40,7 +40,7 @@ export interface ListedChange extends Partial<PlantPatch> {
 }
 
 export interface Call {
-  /** A number, or who else made the call. */
+  /** The number of a client, or the name of what else made the call. */
   readonly client: number | string
   /** A name in the table of operations. */
   readonly operation: string
@@ -112,7 +112,7 @@ export function isOpen({ answer }: Call): boolean {
   return answer === undefined || answer.status >= 500
 }
 
-/** Whether nothing of the call has happened, for certain. */
+/** Whether the call certainly had no effect. */
 export function isRefused({ answer }: Call): boolean {
   return answer !== undefined && [408, 429].includes(answer.status)
 }

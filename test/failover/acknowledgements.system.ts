@@ -9,7 +9,7 @@ import { Cluster, cancelWaits, refusedWhenCancelled, until } from './cluster.ts'
 /** The timeout of calls that must fail, because they wait for the standbys. */
 const IMPATIENCE_MS = 3000
 
-/** The timeout of calls that fail because their wait for the standbys is cancelled. */
+/** The timeout of calls that fail because their wait for the standbys is canceled. */
 const PATIENCE_MS = 20_000
 
 /** Limit for a call that must fail, on a busy machine. */

@@ -133,7 +133,7 @@ export async function cancelWaits(primary: PostgresServer): Promise<void> {
   )
 }
 
-/** Asserts that some work fails once its wait for standbys is cancelled: it is committed but not replicated. */
+/** Asserts that some work fails once its wait for standbys is canceled: it is committed but not replicated. */
 export async function refusedWhenCancelled(
   t: Test,
   primary: PostgresServer,

@@ -5,10 +5,10 @@ import { type Action, Page } from './page-model.ts'
 import type { Delay } from './page-service.ts'
 import { underSchedules } from './schedules.ts'
 
-/** Often the same, so that the person and others meet. The last one is that of the plant to add. */
+/** Often the same, so that the person and others change the same plant. The last one is that of the plant to add. */
 const id = fc.constantFrom(1n, 1n, 1n, 2n, 3n)
 
-/** What a person does in one go, as far as the schedule permits. */
+/** What a person does in a row, unless the schedule puts something else in between. */
 const HABITS: readonly Action['kind'][][] = [
   ['edit', 'type', 'send'],
   ['edit', 'type', 'send', 'send', 'close'],

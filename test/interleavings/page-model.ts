@@ -51,7 +51,7 @@ export class Page {
     this.#person.look(this.drafts)
   }
 
-  /** Sends all drafts, in place of what others have stored. */
+  /** Sends all drafts, which overwrite what others have stored. */
   resolveAll(): void {
     for (const draft of this.drafts.unsaved) {
       if (!this.#person.isWanted(draft)) this.#discard(draft)

@@ -16,7 +16,7 @@ export class Person {
   readonly #typed = new Map<number, string>()
   /** The keys of the drafts to send as they are. */
   readonly #finished = new Set<number>()
-  /** By the key of a draft that is sent: whether the last change reported since then is another one. */
+  /** By the key of a draft that is sent: whether the last change reported since then is that of somebody else. */
   readonly #isOvertaken = new Map<number, boolean>()
   /** By id: the name that was sent last. Undefined for a deletion. */
   readonly #sent = new Map<bigint, string | undefined>()

@@ -45,7 +45,7 @@ export class PageService {
   /**
    * What the page uses of a client. An ETag is the name of the plant.
    *
-   * @param isLeft whether the page was left, so that nothing in it goes on
+   * @param isLeft whether the person has left the page, so that its calls never resolve
    */
   client(watcher: Watcher, isLeft: () => boolean) {
     const { plants } = this

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 
 const SCHEDULES = 100
 
-/** A run with more steps repeats some of them without an end. */
+/** A run with more steps is taken for an endless loop. */
 const STEPS_MAX = 5000
 
 /**
@@ -73,7 +73,7 @@ export class Schedule {
   }
 }
 
-/** Takes the items of a list one after the other, and then a last one again and again. */
+/** Returns the items of a list one after the other, and then always `last`. */
 export function inTurn<Item>(items: readonly Item[], last: Item): () => Item {
   const rest = items.values()
   return () => rest.next().value ?? last

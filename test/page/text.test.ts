@@ -20,7 +20,7 @@ import {
   toLines,
 } from '../../page/text/display-text.ts'
 
-t.test('a member is labelled with its name', async (t) => {
+t.test('a member is labeled with its name', async (t) => {
   t.same(
     members.map(({ name }) => memberLabel(name)),
     ['Id', 'Name', 'Tag'],

@@ -22,8 +22,7 @@ export interface Column {
 export type Mapping = { readonly [name: string]: string | undefined }
 
 /**
- * Names that spreadsheets and other programs give the columns of some members, in lower case and without other
- * characters.
+ * Names that spreadsheets and other programs give to the columns of some members, reduced to lower-case letters.
  */
 const SYNONYMS: readonly { readonly member: string; readonly names: readonly string[] }[] = [
   { member: 'id', names: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'] },

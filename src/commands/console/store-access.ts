@@ -31,7 +31,7 @@ const NO_PLANTS: PlantReader = {
 }
 
 /**
- * Opens a database to read its plants, without changing anything. A missing one that would be created has none.
+ * Opens a database to read its plants, without changing anything. A missing database that would be created is empty.
  *
  * @throws MissingDatabase if there is no database and it would not be created, and other StoreErrors
  */

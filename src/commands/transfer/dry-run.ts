@@ -8,7 +8,7 @@ import type { PlantReader } from '../../stores/shared/store.ts'
 import { type ImportChange, type ImportStore, REMEMBERED_IDS } from '../../transfer/import.ts'
 import { quote } from '../../transfer/unknown-fields.ts'
 
-/** How many ids a read has, so that the cost of a page with few of their plants is limited. */
+/** The number of ids in a read, which limits its cost if it finds few plants. */
 const READ_IDS = 1000
 
 /** A plant of the database. */
@@ -19,9 +19,9 @@ interface Found {
 }
 
 /**
- * Decides what the changes of an import would do, and stores nothing. Remembers the plants that would change by digests,
- * so its memory does not depend on their size. Beyond REMEMBERED_IDS of them, a repeated id is compared with the database
- * alone.
+ * Decides what the changes of an import would do, and stores nothing. It remembers the plants that would change as
+ * digests, so its memory does not depend on their size. Beyond REMEMBERED_IDS of them, a repeated id is compared with
+ * the database alone.
  */
 export class DryRun implements ImportStore {
   readonly #reader: PlantReader
@@ -37,7 +37,7 @@ export class DryRun implements ImportStore {
     this.#remembered = remembered
   }
 
-  /** The plant that the first conflict or replacement met, quoted, or the words for an earlier record. */
+  /** What the first conflict or replacement differs from: a stored plant, quoted, or an earlier record, in words. */
   get firstDifferent(): string | undefined {
     return this.#firstDifferent
   }
@@ -60,12 +60,12 @@ export class DryRun implements ImportStore {
     const { id, type } = change
     const changed = this.#changed.get(id)
     const digest = changed ?? found?.digest
-    // Two digests are the same exactly if the contents are.
+    // In place of the contents, which are equal if and only if their digests are.
     const before = digest === undefined ? undefined : { id, name: digest }
     const { result, after } = decide(before, { type, id, name: digestOf(change) })
     if (result === 'conflict' || result === 'updated') {
       this.#firstDifferent ??=
-        changed === undefined ? known(found).quoted : 'an earlier record of the file'
+        changed === undefined ? known(found).quoted : 'the plant of an earlier record'
     }
     if (after !== before) this.#remember(known(after))
     return result

@@ -80,7 +80,7 @@ export class ImportPreview {
     return lines.join('')
   }
 
-  /** Only for the first plant that differs from the one with its id. */
+  /** Quotes a plant next to the one that it differs from. Only for the first such plant. */
   #compare(plant: NewPlant): string {
     const { firstDifferent } = this.#dryRun
     const quoted = quotePlant(plant)

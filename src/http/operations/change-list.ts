@@ -3,7 +3,7 @@ import type { ChangeResult, PlantChange } from '../../../service/plant-store.ts'
 
 type Schemas = components['schemas']
 
-/** The store's change for one of a request. */
+/** Converts a change of a request into one for the store. */
 export function toPlantChange(change: Schemas['PlantChange']): PlantChange {
   const { id } = change
   if (change.op === 'create') {
@@ -39,7 +39,7 @@ export function toPatch({ name, tag }: PatchMembers): Schemas['PlantPatch'] {
   return { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
 }
 
-/** How many changes had which effect. */
+/** Counts changes by their effect. */
 export function countEffects(results: readonly ChangeResult[]): Schemas['ChangeCounts'] {
   const count = (...counted: ChangeResult[]) =>
     results.filter((result) => counted.includes(result)).length

@@ -11,7 +11,7 @@ import {
   LARGE_MESSAGES_BYTES_MAX,
   SMALL_MESSAGE_BYTES,
 } from '../responses/byte-budget.ts'
-import { firstParameterError } from './parameters.ts'
+import { firstParameterError, listAlternatives } from './parameters.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 export const JSON_TYPES = ['application/json', 'application/merge-patch+json']
@@ -117,7 +117,7 @@ function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiE
   // Fastify accepts any type that has a parser, even one that the operation does not accept.
   const { mediaType = '' } = request
   if (mediaTypes.includes(mediaType)) return undefined
-  const message = `the Content-Type must be ${mediaTypes.join(' or ')}`
+  const message = `the Content-Type must be ${listAlternatives(mediaTypes)}`
   return unsupported(request, 'unsupported-media-type', message)
 }
 

@@ -74,12 +74,19 @@ function parameterError(part: string, error: FastifySchemaValidationError): ApiE
 
 function expectation(error: FastifySchemaValidationError): string | undefined {
   const { keyword, message, params, parentSchema } = error
-  if (Array.isArray(parentSchema?.enum)) return `must be ${parentSchema.enum.join(' or ')}`
+  if (Array.isArray(parentSchema?.enum)) return `must be ${listAlternatives(parentSchema.enum)}`
   if (keyword === 'pattern') return patternExpectation(error)
   if (keyword === 'maxLength') return `must not have more than ${params.limit} characters`
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword === 'maxItems') return `must not be repeated more than ${params.limit} times`
   return message
+}
+
+const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' })
+
+/** Joins values as in `create, replace, update or remove`. */
+export function listAlternatives(values: readonly unknown[]): string {
+  return ALTERNATIVES.format(values.map(String))
 }
 
 /** The contract's title for a pattern is easier to understand than the pattern. */
@@ -93,8 +100,8 @@ const QUOTED_NAME_MAX = 50
 /** Replaces some of Ajv's messages, by keyword. */
 const BODY_MESSAGES: Readonly<Record<string, (error: FastifySchemaValidationError) => string>> = {
   // Ajv joins several types with a bare comma.
-  type: ({ params }) => `must be ${[params.type].flat().join(' or ')}`,
-  enum: ({ params }) => `must be ${[params.allowedValues].flat().join(' or ')}`,
+  type: ({ params }) => `must be ${listAlternatives([params.type].flat())}`,
+  enum: ({ params }) => `must be ${listAlternatives([params.allowedValues].flat())}`,
   minItems: ({ params }) => `must have ${params.limit} or more items`,
   maxItems: ({ params }) => `must have ${params.limit} or fewer items`,
   pattern: patternExpectation,
@@ -155,10 +162,11 @@ function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
   ])
 }
 
-/** Why an unsupported precondition is unnecessary, or which one to use instead. */
+/** Why an unsupported precondition is unnecessary, or what to use instead. */
 function preconditionAdvice(method: string, defined: readonly string[]): string {
   if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
-  if (method === 'PATCH') return 'use ifMatch in the changes'
+  if (method === 'PATCH')
+    return 'use ifMatch in each change, or the op create, which never changes an existing plant'
   return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
 }
 

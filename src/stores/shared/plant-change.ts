@@ -24,7 +24,7 @@ export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly 
 /** What a change does to a plant. */
 export interface Decision<Type extends ChangeType = ChangeType> {
   readonly result: ChangeResult<Type>
-  /** Undefined if there is no plant then. The plant before, if the change is without effect. */
+  /** Undefined if there is no plant after the change. The same object as before if the change has no effect. */
   readonly after: StoredPlant | undefined
 }
 
@@ -100,8 +100,8 @@ export function measureChange(change: PlantChange): Size {
 }
 
 /**
- * A list counts as its number of changes, so that other changes do not wait for many lists. That of an import counts as
- * the largest of a request; otherwise it could never wait.
+ * A list counts as its number of changes, so that other changes do not wait for many lists. A longer list of an import
+ * counts as the longest list of a request. Otherwise, it could exceed the limit on its own.
  */
 export function measureList({ changes: list }: Pick<ChangeList, 'changes'>): Size {
   const { changes, text } = sumSizes(list.map(measureChange))

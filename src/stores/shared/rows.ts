@@ -6,8 +6,8 @@ import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 
 /**
- * The columns of the table `plants` on both engines, except the id. Migrations and triggers repeat them, because they
- * must not change.
+ * The columns of the table `plants` on both engines, except the id. Migrations and triggers spell them out, because
+ * those must never change.
  */
 export const CONTENT_COLUMNS = ['name', 'tag'] as const
 

@@ -25,7 +25,7 @@ export class CommitMetrics {
   })
   readonly changes = new Histogram({
     name: 'plant_store_commit_changes',
-    help: 'Changes per transaction, including those that changed nothing. A batch counts as its number of plants.',
+    help: 'Changes per transaction, including those that changed nothing. A batch or list of changes counts as the number of its plants.',
     buckets: CHANGES_BOUNDS,
     registers: this.registers,
   })

@@ -1,4 +1,4 @@
-/** A program that consumes the feed of a service during a disaster, such as a mirror, and is judged after it. */
+/** A program that consumes the feed of a service during a disaster, such as a mirror, and is judged afterwards. */
 import type { Change } from '../../../service/change-feed.ts'
 import type { Place, Target } from '../disasters/disaster.ts'
 

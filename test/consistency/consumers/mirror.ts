@@ -46,7 +46,7 @@ interface MirrorDatabase {
   readonly crash?: () => Promise<void>
 }
 
-/** A mirror on SQLite that is killed, cut off, restarted and without room on its disk. */
+/** A mirror on SQLite that is killed, cut off and restarted, and whose disk becomes full. */
 export const sqliteMirror: StartConsumer = async (place, target) => {
   const disk = new SmallDisk(place.owner)
   return start(place, target, { disk, service: new Service(place.owner, databaseIn(disk.folder)) })

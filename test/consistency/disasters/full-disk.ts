@@ -7,7 +7,10 @@ import { databaseIn, Service } from './service.ts'
 /** How long the disk stays full at most, in milliseconds. */
 const FULL_MS_MAX = 1000
 
-/** The disk is full for a while. Restarts end the time of open changes, of which the judges can follow only dozens. */
+/**
+ * The disk is full for a while. The service then restarts, after which earlier open changes cannot take effect: the
+ * judges can follow only dozens of them.
+ */
 export const fullDisk: Disaster = {
   name: 'full-disk',
   missing: () => (canMount() ? undefined : 'not permitted to mount a file system'),

@@ -1,6 +1,6 @@
 /**
- * Whether the feed tells the same story as the responses (docs/changes.md): every content that a response has shown,
- * nothing that nobody made, in the order of the calls where they did not overlap; and together the plants that are
+ * Whether the feed agrees with the responses (docs/changes.md): it has every content that a response has shown and
+ * nothing that no call has made, in the order of the calls unless they overlap, and it yields the plants that are
  * stored.
  */
 import { toJson } from '../../../client/json.ts'

@@ -8,15 +8,15 @@
  *
  * - A read takes effect as soon as the state allows it, because it changes nothing for the others.
  * - Every change determines the state after it, so an open change matters only if it makes the next action possible
- *   that the state before it does not. Others can be moved behind that action, or have never been made.
+ *   that the state before it does not. Any other can be moved after that action, or left out.
  * - Of open changes that no later response can tell apart, only one is tried.
  * - A configuration that has used more open changes than another one, but is otherwise the same, is dropped.
- * - A content that a later response shows cannot be overwritten, unless somebody can write it again.
+ * - A content that a later response shows cannot be overwritten, unless another call can write it again.
  *
  * An order is a proof, however it was found, so the first search keeps only one configuration of those that differ in
- * the open changes that they have used. The second one lets open changes take effect more than once, which only makes
- * more possible: if it finds no order, there is none. Further searches keep more. If none of them is certain, the verdict
- * is that. It is a failure of the run, because nothing is known then.
+ * the open changes that they have used. The second search lets open changes take effect more than once. If even that
+ * finds no order, there is none. Further searches keep more configurations. If none of them is certain, the verdict is
+ * `undecided`, and the run fails.
  */
 import type { Mark } from '../history.ts'
 import type { State } from '../operations/register.ts'
@@ -33,7 +33,7 @@ export type Verdict =
 /** A return sees the calls of the same instant, so that these overlap. */
 const ORDER = { call: 0, return: 1, mark: 2 }
 
-/** How many events before a violation are shown, if they cannot be made fewer. */
+/** How many events before a violation are shown, if they cannot be reduced. */
 const SHOWN = 12
 
 /** The searches, one after the other until one is certain. */

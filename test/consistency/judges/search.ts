@@ -79,7 +79,7 @@ export class Search {
     return this.#work > WORK_MAX ? 'undecided' : 'possible'
   }
 
-  /** Open changes have taken effect by now, or never will, except those that a service could still be at work on. */
+  /** Open changes have taken effect by now or never will, except those that a service could still be making. */
   #mark(mark: Mark): void {
     if (mark.mark === 'restored') {
       const plant = mark.plants.find(({ id }) => id === this.#id)

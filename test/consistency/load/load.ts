@@ -20,8 +20,8 @@ const CLIENTS = 32
 const PAUSE_MS = 50
 
 /**
- * After as many failures in a row, a client only reads until it is answered. An outage would otherwise leave more changes
- * open than the judges can follow.
+ * After this many failures in a row, a client only reads until the service recovers. Otherwise, an outage would leave
+ * more changes open than the judges can follow.
  */
 const FAILURES_MAX = 2
 
@@ -31,7 +31,7 @@ const CHOICES = Object.entries(OPERATIONS).flatMap(([name, { weight }]) =>
 )
 
 export interface LoadOptions {
-  /** Where the service can be reached now. A client that loses its connection turns to the next one. */
+  /** Where the service can be reached now. A client that loses its connection uses the next one. */
   readonly urls: () => readonly string[]
   readonly history: History
   readonly clients?: number
@@ -56,7 +56,7 @@ export class Load {
     this.#clients.catch(() => {})
   }
 
-  /** Resolves once this many more calls were answered, or the time is over. */
+  /** Resolves once this many more calls have a known outcome, or the time is over. */
   async answers(number: number, timeMs: number): Promise<void> {
     const enough = this.#answered + number
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -110,7 +110,7 @@ class Client {
   readonly #seen = new Map<bigint, Plant>()
   readonly #versions = new Map<bigint, string>()
   #serial = 0
-  /** A change to repeat, because it is not known whether it was made. */
+  /** A change to repeat, because its outcome is unknown. */
   #unclear: Call | undefined
   /** How many calls in a row have failed. */
   #failures = 0

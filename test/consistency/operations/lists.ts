@@ -12,7 +12,7 @@ const CHANGES_MAX = 4
 
 const OPS = ['create', 'replace', 'update', 'remove'] as const
 
-/** How many changes had which effect. */
+/** The number of changes by their effect. */
 type Counts = { readonly [effect in 'created' | 'changed' | 'removed' | 'unchanged']: number }
 
 export const changeList: Operation = {

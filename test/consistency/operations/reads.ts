@@ -66,7 +66,7 @@ export const listTags: Operation = {
   request: ({ query }) => ({ method: 'GET', path: `/tags?${query}` }),
   steps: ({ answer }) => {
     const tags = new Set(JSON.parse(answer?.body ?? '') as string[])
-    // A page of tags is read in slices, each at its own moment, so it can show two tags of a plant or miss both.
+    // A page of tags is read in slices, each at its own moment, so it can show two tags of a plant, or none.
     return PLANTS.flatMap((id) => [
       ...ownTags(id).map((own) => readStep(id, (state) => tags.has(own) === (state?.tag === own))),
       ...(tags.has('Tree') ? [] : [readStep(id, (state) => state?.tag !== 'Tree')]),

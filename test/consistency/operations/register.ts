@@ -9,7 +9,7 @@ import { contentVersion, type Plant, type PlantPatch } from '../../../service/pl
 /** The content of a plant; undefined if there is none. */
 export type State = Plant | undefined
 
-/** The response of a call is not possible in this state. */
+/** Thrown if the response of a call is not possible in this state. */
 export const IMPOSSIBLE = Symbol('impossible')
 
 export interface Step {
@@ -18,7 +18,7 @@ export interface Step {
   readonly isRead: boolean
   /** The state after the step. An open step, whose response is unknown, accepts every state. */
   apply(state: State): State | typeof IMPOSSIBLE
-  /** Whether the response leaves open if the step had an effect. */
+  /** Whether the response does not tell if the step had an effect. */
   readonly isUncertain?: boolean
   /** The names of the plants in the states that it accepts, undefined for a missing plant; absent if it accepts others. */
   readonly accepted?: readonly (string | undefined)[]

@@ -4,10 +4,10 @@ import { newSeed } from '../run.ts'
 import { FAULTS } from './faults.ts'
 import { discover, formatDiscovery } from './planted.ts'
 
-/** How many of the faults. */
+/** How many of the faults to look for. */
 const CHEAPEST = 6
 
-/** Seconds: together less than three minutes for all of them, if each needs every run. */
+/** The seconds of each run. If every fault needs every run, that is less than three minutes. */
 const RUNS = [3, 9, 15]
 
 t.test('the judges find nothing without a fault', async (t) => {

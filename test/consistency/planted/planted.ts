@@ -5,7 +5,7 @@ import type { Owner } from '../../helpers/command.ts'
 import { run } from '../run.ts'
 import { type Fault, faultyService } from './faulty-service.ts'
 
-/** Less than ten minutes together. */
+/** The seconds of each run: less than ten minutes for a fault. */
 const RUNS = [3, 30, 300]
 
 export interface Discovery {
@@ -14,7 +14,7 @@ export interface Discovery {
   readonly seed: number | undefined
   /** How many seeds were tried. */
   readonly runs: number
-  /** Until the verdict, with all runs. */
+  /** The duration of all runs, until the verdict. */
   readonly seconds: number
   readonly violation: string
 }

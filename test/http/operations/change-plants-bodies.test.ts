@@ -14,7 +14,7 @@ const MIN = -(2n ** 63n)
 const send = (body: string) => service.call({ method: 'PATCH', body })
 
 const good = '{"op":"remove","id":1}'
-const ops = 'create or replace or update or remove'
+const ops = 'create, replace, update or remove'
 
 const INVALID: [what: string, body: string, message: string][] = [
   ['an empty list', '[]', 'body must have 1 or more items'],

@@ -91,10 +91,15 @@ for (const call of CHANGES) {
   })
 }
 
+const CHANGE_LIST: Call = { method: 'PATCH', body: [{ op: 'remove', id: ID }] }
+const INSTEAD =
+  'use ifMatch in each change, or the op create, which never changes an existing plant'
+
 const UNNAMED: [call: Call, header: string, advice: string][] = [
   [{ body: plant }, 'If-None-Match', 'it never changes an existing plant'],
   [{ body: plant }, 'If-Match', 'it never changes an existing plant'],
-  [{ method: 'PATCH', body: [{ op: 'remove', id: ID }] }, 'If-Match', 'use ifMatch in the changes'],
+  [CHANGE_LIST, 'If-Match', INSTEAD],
+  [CHANGE_LIST, 'If-None-Match', INSTEAD],
   [{ method: 'GET', path: '/plants' }, 'If-None-Match', 'its response has no ETag'],
   [{ method: 'GET', path: '/plants' }, 'If-Match', 'its response has no ETag'],
 ]

@@ -21,7 +21,7 @@ import { CommitWatch } from './postgres-commit-watch.ts'
 /** Locks a commit, which waits for the standbys as in creates.ts. */
 const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY SHARE'
 
-/** Lists update the ledger after this many changes, because during an import no service may be running that would. */
+/** Lists update the ledger after this many changes, because an import may run without a service that does. */
 const LISTED_MAX = 50_000
 
 /** Undefined if a concurrent change interfered. */

@@ -52,7 +52,7 @@ export async function attemptLists(
   const rounds = separate(planned.map(({ effects }) => effects))
   for (const [id] of rounds.flatMap((effects) => [...effects])) free.delete(id)
   if (free.size > 0) {
-    // Without the wait, a plant that an earlier attempt has removed could be back after a failover.
+    // Without the wait, a plant that an earlier attempt removed could be back after a failover.
     await run(AWAIT_STANDBYS)
     // While the first statement waited for a lock, others can have created plants that it did not see.
     const again = await run(FIND_IDS, [ids])
@@ -83,7 +83,10 @@ function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeLis
   return { results, effects }
 }
 
-/** Joins the effects of lists into as few as possible that each affect a plant only once, so that the feed has them all. */
+/**
+ * Merges the effects of lists into as few rounds as possible. Each round affects a plant at most once, so that the feed
+ * has every change.
+ */
 function separate(lists: readonly Effects[]): Effects[] {
   let last = new Map<bigint, Effect>()
   const rounds = [last]
@@ -106,7 +109,8 @@ async function write(run: Run, effects: Effects): Promise<void> {
     else if (before === undefined) created.push(after)
     else updated.push(after)
   }
-  // Inserts wait for other transactions, so they come first: those do not wait for a plant that is only locked.
+  // Inserts can wait for other transactions, so they come first, while this one has only locked plants: no insert waits
+  // for a lock.
   await insertAll(run, created)
   if (updated.length > 0) await run(REPLACE, toColumns(updated))
   if (removed.length > 0) await run(REMOVE, [removed])

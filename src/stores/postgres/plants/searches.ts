@@ -40,7 +40,9 @@ export function buildRange(condition: string): string {
 /** With the collation "C", `lower` changes only ASCII letters, whatever the collation of the database. */
 const HAS_TEXT = 'strpos(lower(name COLLATE "C"), lower($4::text COLLATE "C")) > 0'
 
-/** The condition that a plant of a range matches. Ranges of one tag have no others; no index has those without a tag. */
+/**
+ * The condition for a plant of a range to match. A range can be limited to one tag, but not to plants without a tag.
+ */
 export const MATCHES: ByTag<string> = {
   any: HAS_TEXT,
   one: HAS_TEXT,

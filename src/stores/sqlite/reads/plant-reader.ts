@@ -14,8 +14,8 @@ export function openReader(options: SqliteOptions): PlantReader {
   let db: Database | undefined
   try {
     db = openExisting(options)
-    // Unless the database is in use, SQLite creates files next to it. If this user cannot write to it, they would stay,
-    // and the service might be unable to write to them.
+    // Unless the database is in use, SQLite creates files next to it. A user who cannot write to the database would
+    // leave these files behind, and the service might be unable to write to them.
     if (!existsSync(`${realpathSync(db.name)}-shm`)) accessSync(db.name, constants.W_OK)
     // In one transaction, because another process may be upgrading the schema.
     const version = db.transaction(readVersion)(db)

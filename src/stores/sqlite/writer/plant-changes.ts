@@ -88,8 +88,8 @@ export function preparePlantChanges(db: Database) {
 }
 
 /**
- * The indexes of changes in the order of their ids, because neighbors share a page of the file. The sort is stable, so
- * changes of one plant stay in order.
+ * The indexes of changes, sorted by id, because neighboring ids share a page of the file. The sort is stable, so
+ * changes to one plant stay in order.
  */
 function orderById(changes: readonly PlantChange[]): number[] {
   const ids = changes.map(({ id }) => id)

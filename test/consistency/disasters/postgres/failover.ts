@@ -10,7 +10,7 @@ export const failover: Disaster = {
   start: (place) => startFailover(place, true),
 }
 
-/** The same without synchronous replication: changes are lost that were acknowledged. */
+/** The same without synchronous replication: acknowledged changes are lost. */
 export const asynchronousFailover: Disaster = {
   name: 'failover without synchronous replication',
   start: (place) => startFailover(place, false),
@@ -23,7 +23,7 @@ async function startFailover({ owner, random, history }: Place, isSynchronous: b
     count: 2,
     args: [TIMEOUT, `--require-standbys=${isSynchronous ? 1 : 0}`],
   })
-  // One standby lags, so that the other one must be promoted.
+  // One standby lags, so the other one must be promoted.
   const delay = async () => {
     const lagging = isSynchronous ? [random.pick(cluster.standbys)] : cluster.standbys
     for (const { name } of lagging) await cluster.primary.suspendReplication(name)

@@ -24,7 +24,7 @@ export class Replica extends Service {
   }
 }
 
-/** Replicas that clients can reach when this resolves. */
+/** Resolves to replicas that are ready for clients. */
 export function startReplicas(
   owner: Owner,
   database: string,
@@ -38,8 +38,8 @@ export function startReplicas(
 }
 
 /**
- * Resolves once the server has ended what it was asked before the call, and tells the judges. A replica that is gone can
- * have left statements in its connections, so these have to end too.
+ * Resolves once the server has ended all transactions from before the call, and tells the judges. A replica that no
+ * longer runs can have left statements in its connections, so these must have ended too.
  *
  * @param gone the name of that replica
  */
