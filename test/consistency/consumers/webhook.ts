@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import { webhookEvents } from '../../../service/webhook-store.ts'
 import { CuttingProxy } from '../../mirror/cutting-proxy.ts'
 import { startReceiver } from '../../webhooks/receiver.ts'
-import { plantStore } from '../disasters/service.ts'
 import { judgeWebhook } from '../judges/webhooks.ts'
+import { plantStore } from '../services/service.ts'
 import type { StartConsumer } from './consumer.ts'
 
 /** How long the receiver needs for a delivery at most, in milliseconds. */

@@ -3,10 +3,10 @@ import type { StoredPlant } from '../../../service/plant-store.ts'
 import type { MirrorRestriction } from '../../../service/restriction.ts'
 import { changesAfter, replay } from '../../stores/changes.ts'
 import { exported } from '../../stores/plants.ts'
-import { alternateEngines } from './databases.ts'
+import { alternateEngines } from '../services/databases.ts'
+import { MirrorProcess } from '../services/mirror-process.ts'
+import { acceptsChanges, databaseIn, plantStore, Service, withStore } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { MirrorProcess } from './mirror-process.ts'
-import { acceptsChanges, databaseIn, plantStore, Service, withStore } from './service.ts'
 
 /**
  * The service is lost, and its mirror, which is on the other engine, takes its place, as docs/mirrors.md says. The

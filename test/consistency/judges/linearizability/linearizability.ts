@@ -18,12 +18,12 @@
  * more possible: if it finds no order, there is none. Further searches keep more. If none of them is certain, the verdict
  * is that. It is a failure of the run, because nothing is known then.
  */
-import type { Mark } from '../history.ts'
-import type { State } from '../operations/register.ts'
+import type { Mark } from '../../history.ts'
+import type { State } from '../../operations/register.ts'
+import type { Action } from '../timelines.ts'
 import type { Event } from './configurations.ts'
 import { Observations } from './observations.ts'
 import { Search } from './search.ts'
-import type { Action } from './timelines.ts'
 
 export type Verdict =
   | { readonly is: 'linearizable' }
