@@ -39,6 +39,6 @@ const forgetfulPromote = promoteBy('a promote that forgets the last step', (_own
 export const FAULTS: readonly Disaster[] = [
   ...STORE_FAULTS.map(faultyService),
   twoDeliverers,
-  forgetfulPromote,
   positionFirst,
+  forgetfulPromote,
 ]
