@@ -2,7 +2,7 @@
  * `npm run test:consistency`: puts a service under contended load while a disaster happens, and judges what clients
  * saw. `-- --minutes 10 --disaster kill,threads --seed 7` chooses, `--consumers webhook,sqlite-mirror` adds what
  * consumes the feed in the meantime, `--judge FILE` judges a saved history again, and `--planted` shows how soon the
- * judges find faults that are planted in a store.
+ * judges find planted faults.
  */
 import { Command, InvalidArgumentError } from 'commander'
 import { Teardowns } from '../../tools/teardowns.ts'

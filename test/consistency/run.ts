@@ -9,13 +9,14 @@ import type { StoredPlant } from '../../service/plant-store.ts'
 import { makeFolder } from '../../tools/temporary-folders.ts'
 import type { Owner } from '../helpers/command.ts'
 import { Random } from '../hostile/fuzz/random.ts'
-import type { Disaster, Target } from './disasters/disaster.ts'
+import type { Disaster } from './disasters/disaster.ts'
 import { type Call, History } from './history.ts'
 import { judgeFollower } from './judges/feed.ts'
 import { type Judgement, judge } from './judges/judge.ts'
 import { Follower, readFeed } from './load/follower.ts'
 import { Load, perform } from './load/load.ts'
 import { plantsOf } from './operations/reads.ts'
+import type { Target } from './services/target.ts'
 
 /** The most calls that are answered before the next harm, by default. */
 const CALLS_MAX = 1500

@@ -1,6 +1,6 @@
 /** A program that consumes the feed of a service during a disaster, such as a mirror, and is judged afterwards. */
 import type { Change } from '../../../service/change-feed.ts'
-import type { Place, Target } from '../disasters/disaster.ts'
+import type { Place, Target } from '../services/target.ts'
 
 export interface Consumer {
   /** Does harm to the consumer once, and resolves when it is over. */

@@ -7,13 +7,19 @@ import { CuttingProxy } from '../../mirror/cutting-proxy.ts'
 import { SmallDisk } from '../../mirror/small-disk.ts'
 import { replay } from '../../stores/changes.ts'
 import { exported } from '../../stores/plants.ts'
-import type { Place, Target } from '../disasters/disaster.ts'
-import { MirrorProcess } from '../disasters/mirror-process.ts'
-import { databaseIn, Service, withStore } from '../disasters/service.ts'
-import { judgeMirror } from '../judges/mirror.ts'
+import { judgeMirror, judgePosition } from '../judges/mirror.ts'
 import { exchange } from '../load/exchange.ts'
 import { readFeed } from '../load/follower.ts'
 import type { HttpRequest } from '../operations/operation.ts'
+import { MirrorProcess } from '../services/mirror-process.ts'
+import {
+  databaseIn,
+  readMirror,
+  Service,
+  type StoredMirror,
+  withStore,
+} from '../services/service.ts'
+import type { Place, Target } from '../services/target.ts'
 import type { Consumer, StartConsumer } from './consumer.ts'
 
 /** A list of all plants. */
@@ -37,8 +43,10 @@ const COMMIT_MS_MAX = 30
 /** What a mirror reports while its database fails. */
 const FAILING = 'the store is failing'
 
-/** Where a mirror stores its plants. */
-interface MirrorDatabase {
+/** Where a mirror stores its plants, and what follows the source. */
+interface MirrorParts {
+  /** The program, by default that of this checkout. */
+  readonly main?: string | undefined
   readonly disk: SmallDisk
   /** Serves the mirror. */
   readonly service: Service
@@ -47,9 +55,15 @@ interface MirrorDatabase {
 }
 
 /** A mirror on SQLite that is killed, cut off and restarted, and whose disk becomes full. */
-export const sqliteMirror: StartConsumer = async (place, target) => {
-  const disk = new SmallDisk(place.owner)
-  return start(place, target, { disk, service: new Service(place.owner, databaseIn(disk.folder)) })
+export const sqliteMirror = sqliteMirrorBy()
+
+/** @param main the program, by default that of this checkout */
+export function sqliteMirrorBy(main?: string): StartConsumer {
+  return async (place, target) => {
+    const disk = new SmallDisk(place.owner)
+    const service = new Service(place.owner, databaseIn(disk.folder))
+    return start(place, target, { disk, service, main })
+  }
 }
 
 /** A mirror on PostgreSQL, whose server crashes too. */
@@ -69,10 +83,10 @@ export const postgresMirror: StartConsumer = async (place, target) => {
 async function start(
   { owner, random }: Place,
   { urls }: Target,
-  { disk, service, crash }: MirrorDatabase,
+  { disk, service, crash, main }: MirrorParts,
 ): Promise<Consumer> {
   const proxy = await CuttingProxy.start(owner, urls)
-  const mirror = new MirrorProcess(owner, proxy.url, service.database)
+  const mirror = new MirrorProcess(owner, proxy.url, service.database, main)
   await mirror.caughtUp()
   await service.start()
   const reader = new MirrorReader(service.urls)
@@ -80,10 +94,14 @@ async function start(
   /** The plants before the feed of the mirror. */
   let before: readonly StoredPlant[] = []
 
+  /** The mirror after each kill. */
+  const killed: StoredMirror[] = []
+
   const kill = async () => {
     await mirror.whileRunning(proxy.chunks(1 + random.below(CHUNKS_MAX)))
     await setTimeout(random.below(COMMIT_MS_MAX))
     await mirror.kill()
+    killed.push(await readMirror(service.database))
     mirror.continue()
   }
   const restart = async () => {
@@ -101,8 +119,10 @@ async function start(
     mirror.continue()
   }
   const cut = () => mirror.whileRunning(proxy.cut(random.below(REFUSALS_MAX + 1)))
-  const possible = [kill, cut, restart, disk.isMounted && fill, crash]
-  const harms = random.shuffled(possible.filter((each) => typeof each === 'function'))
+  const possible = [cut, restart, disk.isMounted && fill, crash]
+  const others = random.shuffled(possible.filter((each) => typeof each === 'function'))
+  // Even a short run has a kill.
+  const harms = [kill, ...others]
   let turn = 0
   return {
     harm: async () => {
@@ -116,6 +136,7 @@ async function start(
       const replayed = toJson(replay(await readFeed(service.urls), before))
       return [
         ...judgeMirror(reader.observed, feed),
+        ...killed.flatMap((each) => judgePosition(each, feed)),
         ...(found === expected ? [] : [`in the end, the mirror has ${found}, not ${expected}`]),
         ...(replayed === found
           ? []

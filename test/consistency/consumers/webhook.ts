@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises'
 import { webhookEvents } from '../../../service/webhook-store.ts'
 import { CuttingProxy } from '../../mirror/cutting-proxy.ts'
 import { startReceiver } from '../../webhooks/receiver.ts'
-import { plantStore } from '../disasters/service.ts'
 import { judgeWebhook } from '../judges/webhooks.ts'
+import { plantStore } from '../services/service.ts'
 import type { StartConsumer } from './consumer.ts'
 
 /** How long the receiver needs for a delivery at most, in milliseconds. */
@@ -19,7 +19,12 @@ const DELIVERY_MS_MAX = 60_000
 /** A webhook whose receiver is slow, and at times fails or loses its connections. */
 export const webhook: StartConsumer = async ({ owner, random }, { database = '' }) => {
   let status = 204
-  const respond = async (response: ServerResponse) => {
+  /** When each delivery was over, by its number: it was answered, or its connection was lost. */
+  const ends: number[] = []
+  const respond = async (response: ServerResponse, index: number) => {
+    response.once('close', () => {
+      ends[index] = performance.now()
+    })
     await setTimeout(random.below(DELAY_MS_MAX))
     response.writeHead(status).end()
     status = 204
@@ -41,7 +46,8 @@ export const webhook: StartConsumer = async ({ owner, random }, { database = '' 
     judge: async (feed) => {
       const limit = setTimeout(DELIVERY_MS_MAX, undefined, { ref: false })
       await Promise.race([receiver.untilDistinct(feed.length), limit])
-      return judgeWebhook(receiver.received, feed).map((fault) => `webhook: ${fault}`)
+      const deliveries = receiver.received.map((each, index) => ({ ...each, ended: ends[index] }))
+      return judgeWebhook(deliveries, feed).map((fault) => `webhook: ${fault}`)
     },
   }
 }

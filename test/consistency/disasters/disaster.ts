@@ -2,40 +2,8 @@
  * A disaster is a service and the harm that is done to it while clients use it. To add one, write a file that exports a
  * `Disaster` and add it to the list in `disasters.ts`.
  */
-import type { Change } from '../../../service/change-feed.ts'
-import type { Owner } from '../../helpers/command.ts'
-import type { Random } from '../../hostile/fuzz/random.ts'
 import type { StartConsumer } from '../consumers/consumer.ts'
-import type { History } from '../history.ts'
-
-/** Where a disaster happens. */
-export interface Place {
-  /** Ends everything that was started. */
-  readonly owner: Owner
-  /** An empty folder. */
-  readonly folder: string
-  readonly random: Random
-  /** For marks. */
-  readonly history: History
-}
-
-/** A running service that accepts `TOKEN`. */
-export interface Target {
-  /** Where clients can reach it now: several threads have one URL, replicas have one each. */
-  readonly urls: () => readonly string[]
-  /**
-   * Does harm once, and resolves when it is over. It is called again and again, after a random number of calls.
-   *
-   * @throws Error if the service is not as it should be afterwards
-   */
-  readonly harm?: () => Promise<void>
-  /** Resolves once the service is healthy. Clients have ended by then. */
-  readonly heal?: () => Promise<void>
-  /** The database with which the service starts, for webhooks. */
-  readonly database?: string
-  /** All changes, if the feed of the last database does not contain them. Clients have ended by then. */
-  readonly feed?: () => Promise<readonly Change[]>
-}
+import type { Place, Target } from '../services/target.ts'
 
 export interface Disaster {
   /** For `--disaster`. */

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { SmallDisk } from '../../mirror/small-disk.ts'
 import { CONSUMERS } from '../consumers/consumers.ts'
+import { databaseIn, Service } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { databaseIn, Service } from './service.ts'
 
 /** How long the disk stays full at most, in milliseconds. */
 const FULL_MS_MAX = 1000

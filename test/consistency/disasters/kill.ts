@@ -1,6 +1,6 @@
 import { CONSUMERS } from '../consumers/consumers.ts'
+import { databaseIn, Service } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { databaseIn, Service } from './service.ts'
 
 /** The service is killed and started again, every second time with several HTTP threads. */
 export const kill: Disaster = {

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { CONSUMERS } from '../consumers/consumers.ts'
+import { databaseIn, Service } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { databaseIn, Service } from './service.ts'
 
 const LOCK_TIMEOUT_MS = 200
 

@@ -1,10 +1,10 @@
 import type { Change } from '../../../service/change-feed.ts'
 import { changesAfter, latest } from '../../stores/changes.ts'
 import { webhook } from '../consumers/webhook.ts'
-import { alternateEngines } from './databases.ts'
+import { alternateEngines } from '../services/databases.ts'
+import { MirrorProcess } from '../services/mirror-process.ts'
+import { acceptsChanges, databaseIn, plantStore, Service, withStore } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { MirrorProcess } from './mirror-process.ts'
-import { acceptsChanges, databaseIn, plantStore, Service, withStore } from './service.ts'
 
 /** The plants move to a database of the other engine, as docs/moving.md says. No change is lost. */
 export const move: Disaster = {

@@ -1,6 +1,6 @@
 import { CONSUMERS } from '../consumers/consumers.ts'
+import { databaseIn, Service } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { databaseIn, Service } from './service.ts'
 
 /** Nothing happens to a service with one HTTP thread. */
 export const none: Disaster = {

@@ -1,42 +1,58 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredPlant } from '../../../service/plant-store.ts'
-import type { MirrorRestriction } from '../../../service/restriction.ts'
+import type { Owner } from '../../helpers/command.ts'
 import { changesAfter, replay } from '../../stores/changes.ts'
-import { exported } from '../../stores/plants.ts'
-import { alternateEngines } from './databases.ts'
+import { alternateEngines } from '../services/databases.ts'
+import { MirrorProcess } from '../services/mirror-process.ts'
+import {
+  acceptsChanges,
+  databaseIn,
+  plantStore,
+  readMirror,
+  Service,
+  withStore,
+} from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { MirrorProcess } from './mirror-process.ts'
-import { acceptsChanges, databaseIn, plantStore, Service, withStore } from './service.ts'
 
 /**
  * The service is lost, and its mirror, which is on the other engine, takes its place, as docs/mirrors.md says. The
  * changes after the mirror's position are lost, and no others.
  */
-export const promote: Disaster = {
-  name: 'promote',
-  start: async ({ owner, folder, history }) => {
-    const newDatabase = await alternateEngines({ owner, folder })
-    const follow = async ({ url }: Service) => {
-      const database = await newDatabase()
-      const process = new MirrorProcess(owner, url, database)
-      await process.caughtUp()
-      return { process, service: await new Service(owner, database).start() }
-    }
-    let current = await new Service(owner, databaseIn(folder)).start()
-    let mirror = await follow(current)
-    const harm = async () => {
-      const { process, service } = mirror
-      await current.stop('SIGKILL')
-      await process.kill()
-      const plants = await plantsKept(current.database, service.database)
-      await plantStore(owner, 'promote', '--database', service.database)
-      await acceptsChanges(service)
-      history.restored(plants)
-      current = service
-      mirror = await follow(service)
-    }
-    return { urls: () => current.urls(), harm }
-  },
+export const promote = promoteBy('promote', (owner, database) =>
+  plantStore(owner, 'promote', '--database', database),
+)
+
+/** @param promoteMirror makes a mirror an ordinary database */
+export function promoteBy(
+  name: string,
+  promoteMirror: (owner: Owner, database: string) => Promise<unknown>,
+): Disaster {
+  return {
+    name,
+    start: async ({ owner, folder, history }) => {
+      const newDatabase = await alternateEngines({ owner, folder })
+      const follow = async ({ url }: Service) => {
+        const database = await newDatabase()
+        const process = new MirrorProcess(owner, url, database)
+        await process.caughtUp()
+        return { process, service: await new Service(owner, database).start() }
+      }
+      let current = await new Service(owner, databaseIn(folder)).start()
+      let mirror = await follow(current)
+      const harm = async () => {
+        const { process, service } = mirror
+        await current.stop('SIGKILL')
+        await process.kill()
+        const plants = await plantsKept(current.database, service.database)
+        await promoteMirror(owner, service.database)
+        await acceptsChanges(service)
+        history.restored(plants)
+        current = service
+        mirror = await follow(service)
+      }
+      return { urls: () => current.urls(), harm }
+    },
+  }
 }
 
 /**
@@ -44,11 +60,11 @@ export const promote: Disaster = {
  *
  * @throws Error unless the changes of the source up to the mirror's position yield them
  */
-async function plantsKept(source: string, mirror: string): Promise<StoredPlant[]> {
-  const [{ cursor }, plants] = await withStore(mirror, async (store) => {
-    const restriction = await store.readRestriction()
-    return [restriction as MirrorRestriction, await exported(store)] as const
-  })
+async function plantsKept(source: string, mirror: string): Promise<readonly StoredPlant[]> {
+  const {
+    restriction: { cursor },
+    plants,
+  } = await readMirror(mirror)
   const changes = await withStore(source, async (store) => {
     const [all, lost] = [await changesAfter(store), await changesAfter(store, cursor)]
     return all.slice(0, all.length - lost.length)

@@ -4,8 +4,9 @@ import Sqlite from 'better-sqlite3'
 import { toJson } from '../../../client/json.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
 import { type PlantRow, toPlant } from '../../../src/stores/shared/rows.ts'
-import type { Disaster, Place } from './disaster.ts'
-import { databaseIn, plantStore, Service } from './service.ts'
+import { databaseIn, plantStore, Service } from '../services/service.ts'
+import type { Place } from '../services/target.ts'
+import type { Disaster } from './disaster.ts'
 
 /**
  * A backup is made, and some time later the service is killed and the backup restored, as docs/operating.md says. The

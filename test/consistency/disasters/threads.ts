@@ -1,6 +1,6 @@
 import { CONSUMERS } from '../consumers/consumers.ts'
+import { databaseIn, Service } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
-import { databaseIn, Service } from './service.ts'
 
 /** Several HTTP threads, with connections of their own to the database. */
 export const threads: Disaster = {

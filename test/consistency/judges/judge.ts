@@ -3,7 +3,7 @@ import type { History } from '../history.ts'
 import { keyOf } from '../operations/register.ts'
 import { judgeBatches } from './batches.ts'
 import { judgeFeed } from './feed.ts'
-import { judgePlant } from './linearizability.ts'
+import { judgePlant } from './linearizability/linearizability.ts'
 import { overlapOf } from './overlap.ts'
 import { describe, timelinesOf } from './timelines.ts'
 

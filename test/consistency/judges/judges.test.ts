@@ -4,7 +4,7 @@ import type { Change } from '../../../service/change-feed.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
 import { judgeBatches } from './batches.ts'
 import { judgeFeed, judgeFollower } from './feed.ts'
-import { judgeMirror } from './mirror.ts'
+import { judgeMirror, judgePosition } from './mirror.ts'
 import { overlapOf } from './overlap.ts'
 import { timelinesOf } from './timelines.ts'
 import { type Delivery, judgeWebhook } from './webhooks.ts'
@@ -172,16 +172,19 @@ for (const { name, received, faults } of [
   })
 }
 
-const DELIVERIES: readonly Delivery[] = [
+/** A delivery whose place in the list is its time. */
+type Untimed = Omit<Delivery, 'at' | 'ended'>
+
+const DELIVERIES: readonly Untimed[] = [
   { id: '1', event: 'newPlant', body: '{"id":4,"name":"fir"}' },
   { id: '4', event: 'newPlant', body: '{"id":3,"name":"other fir"}' },
   { id: '2', event: 'plantChanged', body: '{"id":4,"name":"oak"}' },
   { id: '3', event: 'plantRemoved', body: '{"id":4}' },
   { id: '5', event: 'newPlant', body: '{"id":4,"name":"pine"}' },
 ]
-const [one, , two] = DELIVERIES as [Delivery, Delivery, Delivery]
+const [one, , two] = DELIVERIES as [Untimed, Untimed, Untimed]
 
-for (const { name, deliveries, faults } of [
+for (const { name, deliveries, firstEnds = 1, faults } of [
   { name: 'all events, those of two plants in another order', deliveries: DELIVERIES, faults: 0 },
   { name: 'a repeated event', deliveries: [...DELIVERIES, one], faults: 0 },
   {
@@ -195,10 +198,17 @@ for (const { name, deliveries, faults } of [
     deliveries: DELIVERIES.with(0, two).with(2, one),
     faults: 1,
   },
+  { name: 'two plants at a time', deliveries: DELIVERIES, firstEnds: 2, faults: 0 },
+  { name: 'two events of a plant at a time', deliveries: DELIVERIES, firstEnds: 3, faults: 1 },
   { name: 'an event of no change', deliveries: [...DELIVERIES, { ...one, id: '6' }], faults: 1 },
 ]) {
   t.test(`webhooks: ${name}`, async (t) => {
-    t.equal(judgeWebhook(deliveries, FEED).length, faults)
+    const timed = deliveries.map((each, at) => ({
+      ...each,
+      at,
+      ended: at === 0 ? firstEnds : at + 1,
+    }))
+    t.equal(judgeWebhook(timed, FEED).length, faults)
   })
 }
 
@@ -209,6 +219,27 @@ for (const { name, observed, faults } of [
 ]) {
   t.test(`mirror: ${name}`, async (t) => {
     t.equal(judgeMirror(observed, FEED).length, faults)
+  })
+}
+
+const [first, , , , last] = FEED as [Change, Change, Change, Change, Change]
+
+for (const { name, cursor, consistentAt, plants, faults } of [
+  { name: 'before the first change', cursor: 'start', plants: [], faults: 0 },
+  { name: 'after a change', cursor: first.cursor, plants: [fir], faults: 0 },
+  { name: 'the position is ahead of the plants', cursor: last.cursor, plants: [fir], faults: 1 },
+  { name: 'the plants are ahead of the position', cursor: 'start', plants: [fir], faults: 1 },
+  {
+    name: 'an incomplete copy',
+    cursor: first.cursor,
+    consistentAt: last.cursor,
+    plants: [],
+    faults: 0,
+  },
+]) {
+  t.test(`killed mirror: ${name}`, async (t) => {
+    const restriction = { source: 'http://source.example', cursor, consistentAt }
+    t.equal(judgePosition({ restriction, plants }, FEED).length, faults)
   })
 }
 

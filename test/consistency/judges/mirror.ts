@@ -1,8 +1,11 @@
-/** Whether a mirror only ever had plants that its source had too, at some position of the feed, and never went back. */
+/** Whether a mirror only ever had plants that its source had too, at its position in the feed, and never went back. */
 import { toJson } from '../../../client/json.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
+import { isConsistent } from '../../../service/restriction.ts'
+import { replay } from '../../stores/changes.ts'
 import { byId } from '../../stores/plants.ts'
+import type { StoredMirror } from '../services/service.ts'
 
 /**
  * @param observed the plants of the mirror, each time read in one page, in the order of the reads
@@ -27,4 +30,21 @@ export function judgeMirror(
       return [`read ${index} of the mirror is no later state of its source: ${wanted}`]
   }
   return []
+}
+
+/**
+ * Reads show no position, and the next changes hide a page that was lost, so this looks at what a killed mirror has
+ * stored.
+ */
+export function judgePosition(
+  { restriction, plants }: StoredMirror,
+  feed: readonly Change[],
+): string[] {
+  if (!isConsistent(restriction)) return []
+  // Before the first change, no change has the cursor.
+  const position = feed.findIndex(({ cursor }) => cursor === restriction.cursor) + 1
+  const [found, expected] = [toJson(plants), toJson(replay(feed.slice(0, position)))]
+  return found === expected
+    ? []
+    : [`a killed mirror had ${found} at position ${position}, not ${expected}`]
 }

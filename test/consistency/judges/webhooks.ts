@@ -1,4 +1,7 @@
-/** Whether a receiver got what docs/webhooks.md promises: each change at least once, in order for each plant. */
+/**
+ * Whether a receiver got what docs/webhooks.md promises: each change at least once, and those of a plant one at a time and
+ * in order.
+ */
 import { parseJson } from '../../../client/json.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
@@ -11,6 +14,10 @@ export interface Delivery {
   /** `webhook-event` */
   readonly event: string
   readonly body: string
+  /** When it arrived. */
+  readonly at: number
+  /** When it was answered, or its connection was lost; undefined if neither happened. */
+  readonly ended: number | undefined
 }
 
 const EVENTS = { created: 'newPlant', changed: 'plantChanged', removed: 'plantRemoved' }
@@ -21,7 +28,7 @@ const EVENTS = { created: 'newPlant', changed: 'plantChanged', removed: 'plantRe
  */
 export function judgeWebhook(deliveries: readonly Delivery[], feed: readonly Change[]): string[] {
   const first = new Map<string, Delivery>()
-  const faults: string[] = []
+  const faults = judgeTurns(deliveries)
   for (const delivery of deliveries) {
     const { id, event, body } = first.get(delivery.id) ?? delivery
     if (event !== delivery.event || body !== delivery.body) {
@@ -43,6 +50,18 @@ export function judgeWebhook(deliveries: readonly Delivery[], feed: readonly Cha
     }
   }
   return faults
+}
+
+/** Two processes that deliver the same events are each in order, but do not wait for each other. */
+function judgeTurns(deliveries: readonly Delivery[]): string[] {
+  const byPlant = Map.groupBy(deliveries, (each) => toLine(each).id)
+  return [...byPlant].flatMap(([id, each]) => {
+    const place = each.findIndex(({ at }, index) => {
+      const { ended = Number.POSITIVE_INFINITY } = each[index - 1] ?? { ended: 0 }
+      return at < ended
+    })
+    return place < 0 ? [] : [`delivery ${place} of ${id} arrived during the one before it`]
+  })
 }
 
 function toLine({ event, body }: Delivery): { readonly id: bigint; readonly line: string } {

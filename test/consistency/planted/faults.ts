@@ -1,208 +1,44 @@
 /** Faults that the judges must find. Those that are found soonest come first. */
-import { setImmediate, setTimeout } from 'node:timers/promises'
-import { parseJson, toJson } from '../../../client/json.ts'
-import type { Json } from '../../../contract/operation-types.ts'
-import type { Change } from '../../../service/change-feed.ts'
-import {
-  contentVersion,
-  isRefusal,
-  type PlantPage,
-  type StoredPlant,
-  StoreUnavailable,
-} from '../../../service/plant-store.ts'
-import type { Fault } from './faulty-service.ts'
+import { fileURLToPath } from 'node:url'
+import { sqliteMirrorBy } from '../consumers/mirror.ts'
+import { webhook } from '../consumers/webhook.ts'
+import type { Disaster } from '../disasters/disaster.ts'
+import { none } from '../disasters/none.ts'
+import { promoteBy } from '../disasters/promote.ts'
+import { faultyService } from './faulty-service.ts'
+import { promoteWithoutLastStep } from './forgetful-promote.ts'
+import { deliverToo } from './second-deliverer.ts'
+import { STORE_FAULTS } from './store-faults.ts'
 
-/** One call in this many goes wrong. */
-const RARE = 20
-
-const earlyResponse: Fault = {
-  name: 'a response before the commit',
-  plant: (store, random) => ({
-    remove: async (id, expected) => {
-      const plant = await store.get(id)
-      if (plant === undefined || expected !== undefined || !random.oneIn(RARE)) {
-        return store.remove(id, expected)
-      }
-      setTimeout(5)
-        .then(() => store.remove(id))
-        .catch(() => {})
-      return 'removed'
+const twoDeliverers: Disaster = {
+  ...none,
+  name: 'two deliverers of a webhook',
+  consumers: {
+    webhook: async (place, target) => {
+      const consumer = await webhook(place, target)
+      await deliverToo(place.owner, target)
+      return consumer
     },
-  }),
-}
-
-const oldSnapshot: Fault = {
-  name: 'a read from an old snapshot',
-  plant: (store, random) => {
-    const earlier = new Map<bigint, StoredPlant | undefined>()
-    return {
-      get: async (id, acquireSlot) => {
-        if (earlier.has(id) && random.oneIn(RARE)) return earlier.get(id)
-        const plant = await store.get(id, acquireSlot)
-        earlier.set(id, plant)
-        return plant
-      },
-    }
   },
 }
 
-const lostRemoval: Fault = {
-  name: 'a removal that is lost',
-  plant: (store, random) => ({
-    remove: async (id, expected) => {
-      const plant = await store.get(id)
-      const result = await store.remove(id, expected)
-      if (result === 'removed' && plant !== undefined && random.oneIn(RARE)) {
-        await store.create(plant)
-      }
-      return result
-    },
-  }),
-}
-
-const rolledBackReplay: Fault = {
-  name: 'a replay of a create that was rolled back',
-  plant: (store, random) => {
-    const rolledBack = new Set<string>()
-    return {
-      create: async (plant) => {
-        const key = toJson(plant)
-        if (rolledBack.has(key)) return 'replayed'
-        if (!random.oneIn(RARE)) return store.create(plant)
-        rolledBack.add(key)
-        throw new StoreUnavailable('failing', 'rolled back')
-      },
-    }
+const positionFirst: Disaster = {
+  ...none,
+  name: 'a mirror that stores its position first',
+  consumers: {
+    'sqlite-mirror': sqliteMirrorBy(
+      fileURLToPath(new URL('position-first-mirror.ts', import.meta.url)),
+    ),
   },
 }
 
-const halfBatch: Fault = {
-  name: 'a list in two transactions',
-  plant: (store) => ({
-    apply: async (changes, mode) => {
-      const first = await store.apply(changes.slice(0, 1), mode)
-      if (first.some(isRefusal)) return store.apply(changes, mode)
-      await setTimeout(5)
-      return [...first, ...(await store.apply(changes.slice(1), mode))]
-    },
-  }),
-}
+const forgetfulPromote = promoteBy('a promote that forgets the last step', (_owner, database) =>
+  promoteWithoutLastStep(database),
+)
 
-const unguardedUpdate: Fault = {
-  name: 'If-Match checked before the transaction',
-  plant: (store) => ({
-    update: async (id, patch, expected) => {
-      const plant = await store.get(id)
-      if (plant === undefined) return 'not-found'
-      if (expected !== undefined && !expected.includes(contentVersion(plant))) return 'changed'
-      await setImmediate()
-      return store.update(id, patch)
-    },
-  }),
-}
-
-const lostUpdate: Fault = {
-  name: 'an update that overwrites another',
-  plant: (store) => ({
-    update: async (id, patch, expected) => {
-      const plant = await store.get(id)
-      if (plant === undefined || expected !== undefined) return store.update(id, patch, expected)
-      await setImmediate()
-      return store.update(id, { name: plant.name, tag: plant.tag ?? null, ...patch })
-    },
-  }),
-}
-
-const tornPage: Fault = {
-  name: 'a page of two snapshots',
-  plant: (store) => ({
-    list: async ({ limit, ...request }, acquireSlot) => {
-      const first = await store.list({ ...request, limit: Math.ceil(limit / 2) }, acquireSlot)
-      if (limit === 1 || first.next === undefined) return first
-      await setTimeout(2)
-      const rest = { ...request, after: first.next, limit: Math.floor(limit / 2) }
-      return joined(first, await store.list(rest, acquireSlot))
-    },
-    getAll: async (ids, acquireSlot) => {
-      const half = Math.ceil(ids.length / 2)
-      const first = await store.getAll(ids.slice(0, half), acquireSlot)
-      if (ids.length === 1) return first
-      await setTimeout(2)
-      return joined(first, await store.getAll(ids.slice(half), acquireSlot))
-    },
-  }),
-}
-
-function joined(first: PlantPage, second: PlantPage): PlantPage {
-  const plants = [first, second].flatMap(({ json }) => parseJson(json) as StoredPlant[])
-  return { json: toJson(plants) as Json<StoredPlant[]>, next: second.next }
-}
-
-const conflictReplayed: Fault = {
-  name: 'a conflict answered like a replay',
-  plant: (store, random) => ({
-    create: async (plant) => {
-      const result = await store.create(plant)
-      return result === 'conflict' && random.oneIn(RARE) ? 'replayed' : result
-    },
-  }),
-}
-
-const skippingFeed: Fault = {
-  name: 'a feed that skips on resumption',
-  plant: (store, random) =>
-    feedWith(store, (changes) => (random.oneIn(RARE) ? changes.slice(1) : changes)),
-}
-
-const repeatingFeed: Fault = {
-  name: 'a feed that repeats on resumption',
-  plant: (store, random) => {
-    let last: Change | undefined
-    return feedWith(store, (changes) => {
-      const repeated = last !== undefined && random.oneIn(RARE) ? [last] : []
-      last = changes.at(-1) ?? last
-      return [...repeated, ...changes]
-    })
-  },
-}
-
-const disorderedFeed: Fault = {
-  name: 'a feed out of the order of commits',
-  plant: (store, random) =>
-    feedWith(store, (changes) => {
-      const [first, second, ...rest] = changes
-      const isSwapped = first !== undefined && second !== undefined && random.oneIn(RARE)
-      return isSwapped ? [second, first, ...rest] : changes
-    }),
-}
-
-/** A feed whose pages after a cursor are changed unless they are empty. */
-function feedWith(
-  store: Parameters<Fault['plant']>[0],
-  change: (changes: readonly Change[]) => readonly Change[],
-): ReturnType<Fault['plant']> {
-  return {
-    readChanges: async (request, acquireSlot) => {
-      const page = await store.readChanges(request, acquireSlot)
-      const isResumed = typeof page === 'object' && request.after !== undefined
-      return isResumed && page.changes.length > 0
-        ? { ...page, changes: change(page.changes) }
-        : page
-    },
-  }
-}
-
-export const FAULTS: readonly Fault[] = [
-  oldSnapshot,
-  lostRemoval,
-  conflictReplayed,
-  skippingFeed,
-  repeatingFeed,
-  earlyResponse,
-  halfBatch,
-  tornPage,
-  lostUpdate,
-  unguardedUpdate,
-  rolledBackReplay,
-  disorderedFeed,
+export const FAULTS: readonly Disaster[] = [
+  ...STORE_FAULTS.map(faultyService),
+  twoDeliverers,
+  positionFirst,
+  forgetfulPromote,
 ]

@@ -10,13 +10,13 @@ import type { Disaster } from '../disasters/disaster.ts'
 import { TOKEN } from '../load/exchange.ts'
 
 /** A fault of a store: the methods that are wrong, around a store that is right. */
-export interface Fault {
+export interface StoreFault {
   readonly name: string
   readonly plant: (store: ThreadStore, random: Random) => Partial<ThreadStore>
 }
 
 /** Serves a store with a fault, in this process and as in production otherwise. */
-export function faultyService({ name, plant }: Fault): Disaster {
+export function faultyService({ name, plant }: StoreFault): Disaster {
   return {
     name,
     start: async ({ owner, folder, random }) => {
@@ -40,11 +40,12 @@ export function faultyService({ name, plant }: Fault): Disaster {
   }
 }
 
-function withInstead(store: ThreadStore, instead: Partial<ThreadStore>): ThreadStore {
-  return new Proxy(store, {
+/** An object some of whose methods are replaced. */
+export function withInstead<Whole extends object>(whole: Whole, instead: Partial<Whole>): Whole {
+  return new Proxy(whole, {
     get: (_target, name) => {
-      const method = instead[name as keyof ThreadStore] ?? store[name as keyof ThreadStore]
-      return method.bind(store)
+      const method = instead[name as keyof Whole] ?? whole[name as keyof Whole]
+      return typeof method === 'function' ? method.bind(whole) : method
     },
   })
 }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { newSeed } from '../run.ts'
 import { FAULTS } from './faults.ts'
+import { faultyService } from './faulty-service.ts'
 import { discover, formatDiscovery } from './planted.ts'
 
 /** How many of the faults to look for. */
@@ -11,7 +12,7 @@ const CHEAPEST = 6
 const RUNS = [3, 9, 15]
 
 t.test('the judges find nothing without a fault', async (t) => {
-  const sound = { name: 'none', plant: () => ({}) }
+  const sound = faultyService({ name: 'none', plant: () => ({}) })
   const { violation } = await discover(sound, { owner: t, seed: newSeed(), runs: [3] })
   t.equal(violation, 'no violation')
 })

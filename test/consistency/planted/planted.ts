@@ -2,8 +2,8 @@
 import { dirname } from 'node:path'
 import { removeFolder } from '../../../tools/temporary-folders.ts'
 import type { Owner } from '../../helpers/command.ts'
+import type { Disaster } from '../disasters/disaster.ts'
 import { run } from '../run.ts'
-import { type Fault, faultyService } from './faulty-service.ts'
 
 /** The seconds of each run: less than ten minutes for a fault. */
 const RUNS = [3, 30, 300]
@@ -28,14 +28,15 @@ export interface DiscoverOptions {
 }
 
 export async function discover(
-  fault: Fault,
+  fault: Disaster,
   { owner, seed, runs = RUNS }: DiscoverOptions,
 ): Promise<Discovery> {
+  const consumers = Object.keys(fault.consumers ?? {})
   const begun = performance.now()
   const secondsSince = () => (performance.now() - begun) / 1000
   for (const [index, seconds] of runs.entries()) {
     const tried = seed + index
-    const { violations, file } = await run(faultyService(fault), { owner, seed: tried, seconds })
+    const { violations, file } = await run(fault, { owner, seed: tried, seconds, consumers })
     if (file !== undefined) removeFolder(dirname(file))
     const [violation] = violations
     if (violation === undefined) continue

@@ -1,5 +1,6 @@
 import { Cluster } from '../../../failover/cluster.ts'
-import type { Disaster, Place } from '../disaster.ts'
+import type { Place } from '../../services/target.ts'
+import type { Disaster } from '../disaster.ts'
 import { startReplicas } from './replica.ts'
 
 const TIMEOUT = '--lock-timeout=5s'

@@ -2,7 +2,7 @@ import type { PostgresServer } from '../../../../tools/postgres/server.ts'
 import type { Owner } from '../../../helpers/command.ts'
 import { until } from '../../../helpers/until.ts'
 import type { History } from '../../history.ts'
-import { Service } from '../service.ts'
+import { Service } from '../../services/service.ts'
 
 /** A replica of the service, whose connections PostgreSQL knows by its name. */
 export class Replica extends Service {

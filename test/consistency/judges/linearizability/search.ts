@@ -1,6 +1,7 @@
 /** The search of `linearizability.ts`: the configurations of a plant, event by event. */
-import type { Mark } from '../history.ts'
-import { contentOf, IMPOSSIBLE, isSame, keyOf, type State } from '../operations/register.ts'
+import type { Mark } from '../../history.ts'
+import { contentOf, IMPOSSIBLE, isSame, keyOf, type State } from '../../operations/register.ts'
+import type { Action } from '../timelines.ts'
 import {
   type Configuration,
   type Event,
@@ -9,11 +10,13 @@ import {
   NONE,
   NOTHING,
   type Numbered,
+  openAfter,
   type SearchOptions,
+  usedByAll,
   without,
+  withReads,
 } from './configurations.ts'
 import type { Observations } from './observations.ts'
-import type { Action } from './timelines.ts'
 
 /** The most configurations at a time, and the most that one return is explored with. */
 const CONFIGURATIONS_MAX = 5_000
@@ -88,10 +91,7 @@ export class Search {
       this.#open = NONE
       return
     }
-    const left = [...this.#open].filter(
-      ({ call: { ended = mark.at } }) => mark.mark === 'settled' && ended >= mark.endedBefore,
-    )
-    const open = new Set(left)
+    const open = openAfter(mark, this.#open)
     const ends = this.#reachable().map((each) => ({ ...each, used: each.used.intersection(open) }))
     this.#configurations = this.#distinct(ends)
     this.#open = open
@@ -122,9 +122,7 @@ export class Search {
         : { kept: [], next: this.#successors(each) },
     )
     this.#pending.delete(action)
-    this.#configurations = this.#distinct(
-      results.map((each) => ({ ...each, done: without(each.done, action) })),
-    )
+    this.#configurations = this.#distinct(results.map((each) => without(each, action)))
     this.#forget()
   }
 
@@ -153,16 +151,11 @@ export class Search {
 
   /** Removes the open changes that every configuration has used. */
   #forget(): void {
-    const [first, ...others] = this.#configurations
-    const common = [...(first?.used ?? NONE)].filter((open) =>
-      others.every(({ used }) => used.has(open)),
-    )
-    if (common.length === 0) return
-    this.#open = this.#open.difference(new Set(common))
-    this.#configurations = this.#configurations.map((each) => ({
-      ...each,
-      used: each.used.difference(new Set(common)),
-    }))
+    const common = usedByAll(this.#configurations)
+    if (common.size === 0) return
+    this.#open = this.#open.difference(common)
+    const forget = (each: Configuration) => ({ ...each, used: each.used.difference(common) })
+    this.#configurations = this.#configurations.map(forget)
   }
 
   /** The configurations after one more action under way, made possible by open changes if necessary. */
@@ -195,14 +188,7 @@ export class Search {
   /** Lets every read under way take effect that the state allows. */
   #read(configuration: Configuration): Configuration {
     this.#work += 1
-    const { state, done } = configuration
-    const reads = [...this.#pending].filter(
-      (action) =>
-        action.step.isRead && !done.has(action) && action.step.apply(state) !== IMPOSSIBLE,
-    )
-    return reads.length === 0
-      ? configuration
-      : { ...configuration, done: new Set([...done, ...reads]) }
+    return withReads(configuration, this.#pending)
   }
 
   /** The configurations after open changes that make an action possible. */

@@ -18,12 +18,12 @@
  * finds no order, there is none. Further searches keep more configurations. If none of them is certain, the verdict is
  * `undecided`, and the run fails.
  */
-import type { Mark } from '../history.ts'
-import type { State } from '../operations/register.ts'
+import type { Mark } from '../../history.ts'
+import type { State } from '../../operations/register.ts'
+import type { Action } from '../timelines.ts'
 import type { Event } from './configurations.ts'
 import { Observations } from './observations.ts'
 import { Search } from './search.ts'
-import type { Action } from './timelines.ts'
 
 export type Verdict =
   | { readonly is: 'linearizable' }

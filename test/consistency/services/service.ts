@@ -1,10 +1,14 @@
 import { Agent } from 'node:http'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { MirrorRestriction } from '../../../service/restriction.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import type { Store } from '../../../src/stores/shared/store.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { Command, type Owner, run } from '../../helpers/command.ts'
 import { until } from '../../helpers/until.ts'
+import { exported } from '../../stores/plants.ts'
 import { exchange, TOKEN } from '../load/exchange.ts'
 
 /** An id that clients never use. */
@@ -71,6 +75,24 @@ export async function plantStore(owner: Owner, ...args: readonly string[]): Prom
   })
   if (code !== 0) throw new Error(`plant-store ${args.join(' ')}: ${stdout}${stderr}`)
   return stdout
+}
+
+/** A mirror as it is stored. */
+export interface StoredMirror {
+  readonly restriction: MirrorRestriction
+  readonly plants: readonly StoredPlant[]
+}
+
+/** Reads a mirror that was killed. Its last step can still be under way in a PostgreSQL server. */
+export function readMirror(database: string): Promise<StoredMirror> {
+  return withStore(database, async (store) => {
+    for (;;) {
+      const restriction = (await store.readRestriction()) as MirrorRestriction
+      const plants = await exported(store)
+      if (isDeepStrictEqual(restriction, await store.readRestriction()))
+        return { restriction, plants }
+    }
+  })
 }
 
 /** Opens a database in this process for a moment. */

@@ -1,10 +1,8 @@
 /** The judge of linearizability accepts what can have happened, and rejects what cannot. */
 import { join } from 'node:path'
 import t from 'tap'
-import { type Call, History, type Mark } from '../history.ts'
-import { judgePlant } from './linearizability.ts'
-import { simulated } from './simulated-histories.ts'
-import { timelinesOf } from './timelines.ts'
+import { type Call, History, type Mark } from '../../history.ts'
+import { timelinesOf } from '../timelines.ts'
 import {
   batches,
   creates,
@@ -19,7 +17,9 @@ import {
   restored,
   settled,
   updates,
-} from './written-histories.ts'
+} from '../written-histories.ts'
+import { judgePlant } from './linearizability.ts'
+import { simulated } from './simulated-histories.ts'
 
 type Entries = readonly (Call | Mark)[]
 

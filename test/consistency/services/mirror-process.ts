@@ -1,5 +1,5 @@
 import { logged } from '../../helpers/client.ts'
-import { Command, type Owner } from '../../helpers/command.ts'
+import { Command, MAIN, type Owner } from '../../helpers/command.ts'
 import { TOKEN } from '../load/exchange.ts'
 import { plantStore } from './service.ts'
 
@@ -7,12 +7,18 @@ import { plantStore } from './service.ts'
 export class MirrorProcess {
   readonly #owner: Owner
   readonly #following: readonly string[]
+  readonly #main: string
   #command: Command
 
-  /** Starts to mirror. */
-  constructor(owner: Owner, source: string, database: string) {
+  /**
+   * Starts to mirror.
+   *
+   * @param main the program, by default that of this checkout
+   */
+  constructor(owner: Owner, source: string, database: string, main = MAIN) {
     this.#owner = owner
     this.#following = [source, '--database', database]
+    this.#main = main
     this.#command = this.#start()
   }
 
@@ -49,7 +55,8 @@ export class MirrorProcess {
   /** Stops the mirror, and makes it apply the last changes of a source that has no more. */
   async finish(): Promise<void> {
     await this.kill()
-    await plantStore(this.#owner, 'mirror', ...this.#following, '--once')
+    const { code, stdout, stderr } = await this.#start('--once').finished()
+    if (code !== 0) throw new Error(`the mirror has ended with ${code}: ${stdout}${stderr}`)
   }
 
   /** Rejects unless the mirror and its source are equal. */
@@ -59,6 +66,9 @@ export class MirrorProcess {
 
   #start(...options: readonly string[]): Command {
     const env = { PLANT_STORE_MIRROR_TOKEN: TOKEN }
-    return new Command(this.#owner, ['mirror', ...this.#following, ...options], { env })
+    return new Command(this.#owner, ['mirror', ...this.#following, ...options], {
+      env,
+      main: this.#main,
+    })
   }
 }

@@ -1,12 +1,12 @@
 /** The search, which leaves out what cannot matter, agrees with one that tries every order. */
 import t from 'tap'
-import { Random } from '../../hostile/fuzz/random.ts'
-import type { Call } from '../history.ts'
-import { IMPOSSIBLE, keyOf, type State } from '../operations/register.ts'
+import { Random } from '../../../hostile/fuzz/random.ts'
+import type { Call } from '../../history.ts'
+import { IMPOSSIBLE, keyOf, type State } from '../../operations/register.ts'
+import { type Action, timelinesOf } from '../timelines.ts'
+import { fence, ID } from '../written-histories.ts'
 import { judgePlant } from './linearizability.ts'
 import { simulated } from './simulated-histories.ts'
-import { type Action, timelinesOf } from './timelines.ts'
-import { fence, ID } from './written-histories.ts'
 
 const HISTORIES = 1000
 const FENCE = 1.5

@@ -1,7 +1,7 @@
 /** What can hold at one moment of a search, and which of several configurations are worth following. */
-import type { Mark } from '../history.ts'
-import { keyOf, type State } from '../operations/register.ts'
-import type { Action } from './timelines.ts'
+import type { Mark } from '../../history.ts'
+import { IMPOSSIBLE, keyOf, type State } from '../../operations/register.ts'
+import type { Action } from '../timelines.ts'
 
 /** An action, numbered by its call. */
 export interface Numbered extends Action {
@@ -94,8 +94,37 @@ function numbers(actions: ReadonlySet<Numbered>): string {
     .join()
 }
 
-export function without(actions: ReadonlySet<Numbered>, action: Numbered): ReadonlySet<Numbered> {
-  const rest = new Set(actions)
-  rest.delete(action)
-  return rest
+/** The configuration once an action has returned. */
+export function without(configuration: Configuration, action: Numbered): Configuration {
+  const done = new Set(configuration.done)
+  done.delete(action)
+  return { ...configuration, done }
+}
+
+/** The open changes that can still take effect after a mark: a service could still be at work on them. */
+export function openAfter(mark: Mark, open: ReadonlySet<Numbered>): ReadonlySet<Numbered> {
+  const left = [...open].filter(
+    ({ call: { ended = mark.at } }) => mark.mark === 'settled' && ended >= mark.endedBefore,
+  )
+  return new Set(left)
+}
+
+/** The open changes that every configuration has used. */
+export function usedByAll([first, ...others]: readonly Configuration[]): ReadonlySet<Numbered> {
+  const used = [...(first?.used ?? NONE)]
+  return new Set(used.filter((open) => others.every((each) => each.used.has(open))))
+}
+
+/** The configuration after every read under way that its state allows. */
+export function withReads(
+  configuration: Configuration,
+  pending: ReadonlySet<Numbered>,
+): Configuration {
+  const { state, done } = configuration
+  const reads = [...pending].filter(
+    (action) => action.step.isRead && !done.has(action) && action.step.apply(state) !== IMPOSSIBLE,
+  )
+  return reads.length === 0
+    ? configuration
+    : { ...configuration, done: new Set([...done, ...reads]) }
 }

@@ -2,9 +2,9 @@
  * What responses tell about the contents of a plant. It keeps the search of `search.ts` short: contents that no response
  * tells apart from now on are one content, and a content that a response still needs cannot be overwritten.
  */
-import { contentVersion, type Plant } from '../../../service/plant-store.ts'
-import { ownTags } from '../operations/plants.ts'
-import { IMPOSSIBLE, keyOf, type State } from '../operations/register.ts'
+import { contentVersion, type Plant } from '../../../../service/plant-store.ts'
+import { ownTags } from '../../operations/plants.ts'
+import { IMPOSSIBLE, keyOf, type State } from '../../operations/register.ts'
 import type { Event, Numbered } from './configurations.ts'
 
 /** States that differ for every change without a condition. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startPostgres } from '../../../tools/postgres/server.ts'
-import type { Place } from './disaster.ts'
+import type { Place } from './target.ts'
 
 /** Resolves to a function that creates an empty database, by turns on PostgreSQL and on SQLite. */
 export async function alternateEngines({

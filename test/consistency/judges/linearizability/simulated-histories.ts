@@ -1,11 +1,11 @@
 /** Long histories of contending clients on one plant, as a register answers them. Many responses are lost. */
-import type { Plant } from '../../../service/plant-store.ts'
-import { contentVersion } from '../../../service/plant-store.ts'
-import { Random } from '../../hostile/fuzz/random.ts'
-import type { Call } from '../history.ts'
-import { GENERA, newTag } from '../operations/plants.ts'
-import { creating, removing, type State, updating } from '../operations/register.ts'
-import { creates, ID, reads, removes, replaces, type Span, updates } from './written-histories.ts'
+import type { Plant } from '../../../../service/plant-store.ts'
+import { contentVersion } from '../../../../service/plant-store.ts'
+import { Random } from '../../../hostile/fuzz/random.ts'
+import type { Call } from '../../history.ts'
+import { GENERA, newTag } from '../../operations/plants.ts'
+import { creating, removing, type State, updating } from '../../operations/register.ts'
+import { creates, ID, reads, removes, replaces, type Span, updates } from '../written-histories.ts'
 
 const CLIENTS = 6
 

@@ -1,0 +1,21 @@
+import type { PlantChange } from '../../../service/plant-store.ts'
+import { changesAfter, replay } from '../../stores/changes.ts'
+import { withStore } from '../services/service.ts'
+
+/** Promotes a mirror, but takes back the changes of its last step, which have the same time. */
+export async function promoteWithoutLastStep(database: string): Promise<void> {
+  await withStore(database, async (store) => {
+    const changes = await changesAfter(store)
+    const end = changes.at(-1)?.at
+    const kept = replay(changes.filter(({ at }) => at !== end))
+    const forgotten = new Set(changes.filter(({ at }) => at === end).map(({ id }) => id))
+    await store.restrict({
+      expected: await store.readRestriction(),
+      next: undefined,
+      changes: Array.from(forgotten, (id): PlantChange => {
+        const plant = kept.find((each) => each.id === id)
+        return plant === undefined ? { type: 'remove', id } : { ...plant, type: 'put' }
+      }),
+    })
+  })
+}
