@@ -7,13 +7,14 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { Teardowns } from '../../tools/teardowns.ts'
 import { CONSUMERS } from './consumers/consumers.ts'
+import type { Disaster } from './disasters/disaster.ts'
 import { DISASTERS } from './disasters/disasters.ts'
 import { History } from './history.ts'
 import { judge } from './judges/judge.ts'
 import { FAULTS } from './planted/faults.ts'
 import { discover, formatDiscovery } from './planted/planted.ts'
 import { formatReport } from './report.ts'
-import { newSeed, run } from './run.ts'
+import { newSeed, type RunOptions, run } from './run.ts'
 
 interface Options {
   readonly minutes: number
@@ -23,6 +24,9 @@ interface Options {
   readonly judge?: string
   readonly planted?: boolean
 }
+
+/** The history of a minute can have a third of a million calls. Further rounds have the next seeds. */
+const ROUND_SECONDS = 60
 
 const names = DISASTERS.map(({ name }) => name)
 const command = new Command('test:consistency')
@@ -80,14 +84,22 @@ async function runAll({
       console.log(`${disaster.name}: skipped: ${missing}`)
       continue
     }
-    const owner = new Teardowns()
-    try {
-      const report = await run(disaster, { owner, seed, seconds: minutes * 60, consumers })
-      console.log(formatReport(report))
-      if (report.violations.length > 0) process.exitCode = 1
-    } finally {
-      await owner.run()
+    const seconds = minutes * 60
+    for (let done = 0; done < seconds; done += ROUND_SECONDS) {
+      const round = Math.min(ROUND_SECONDS, seconds - done)
+      await runRound(disaster, { seed: seed + done / ROUND_SECONDS, seconds: round, consumers })
     }
+  }
+}
+
+async function runRound(disaster: Disaster, options: Omit<RunOptions, 'owner'>): Promise<void> {
+  const owner = new Teardowns()
+  try {
+    const report = await run(disaster, { owner, ...options })
+    console.log(formatReport(report))
+    if (report.violations.length > 0) process.exitCode = 1
+  } finally {
+    await owner.run()
   }
 }
 
