@@ -1,15 +1,13 @@
 import type { components } from '../../../contract/api.gen.ts'
+import { known } from '../../../contract/known.ts'
 import type { ChangeResult, PlantChange } from '../../../service/plant-store.ts'
 
 type Schemas = components['schemas']
 
 /** Converts a change of a request into one for the store. */
 export function toPlantChange(change: Schemas['PlantChange']): PlantChange {
+  if (change.op === 'create') return toCreation(change)
   const { id } = change
-  if (change.op === 'create') {
-    const { name, tag } = change
-    return tag === undefined ? { type: 'create', id, name } : { type: 'create', id, name, tag }
-  }
   const expected = change.ifMatch === undefined ? undefined : [change.ifMatch.slice(1, -1)]
   switch (change.op) {
     case 'replace':
@@ -19,6 +17,11 @@ export function toPlantChange(change: Schemas['PlantChange']): PlantChange {
     case 'remove':
       return { type: 'remove', id, expected }
   }
+}
+
+/** The store's change for a create, without undocumented members. */
+export function toCreation({ id, name, tag }: Schemas['NewPlant']): PlantChange {
+  return tag === undefined ? { type: 'create', id, name } : { type: 'create', id, name, tag }
 }
 
 interface Content {
@@ -39,16 +42,20 @@ export function toPatch({ name, tag }: PatchMembers): Schemas['PlantPatch'] {
   return { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
 }
 
-/** Counts changes by their effect. */
+/** The effect of each result that is not a refusal. */
+const EFFECTS: { readonly [result in ChangeResult]?: keyof Schemas['ChangeCounts'] } = {
+  created: 'created',
+  updated: 'changed',
+  removed: 'removed',
+  unchanged: 'unchanged',
+  replayed: 'unchanged',
+}
+
+/** Counts changes by their effect, none of which was refused. */
 export function countEffects(results: readonly ChangeResult[]): Schemas['ChangeCounts'] {
-  const count = (...counted: ChangeResult[]) =>
-    results.filter((result) => counted.includes(result)).length
-  return {
-    created: count('created'),
-    changed: count('updated'),
-    removed: count('removed'),
-    unchanged: count('unchanged', 'replayed'),
-  }
+  const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+  for (const result of results) counts[known(EFFECTS[result])] += 1
+  return counts
 }
 
 interface Item {

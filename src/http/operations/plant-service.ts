@@ -21,6 +21,7 @@ import type { AcquireSlot } from '../../../service/short-read.ts'
 import {
   countEffects,
   findRepetition,
+  toCreation,
   toPatch,
   toPlantChange,
   toReplacement,
@@ -56,8 +57,7 @@ export class PlantService implements Handlers {
       const message = `plant ${id} differs from body/${first}, which has the same id`
       return ofItem(second, { failure: 'repeated-id', message })
     }
-    const changes = body.map((plant) => toPlantChange({ ...plant, op: 'create' }))
-    const results = await this.#store.apply(changes, 'all-or-none')
+    const results = await this.#store.apply(body.map(toCreation), 'all-or-none')
     const conflict = results.indexOf('conflict')
     if (conflict !== -1) return ofItem(conflict, toConflict(known(body[conflict]).id))
     const { created, unchanged } = countEffects(results)

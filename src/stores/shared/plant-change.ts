@@ -10,7 +10,7 @@ import {
   type PlantPatch,
   type StoredPlant,
 } from '../../../service/plant-store.ts'
-import { type Size, sumSizes } from './group-commit.ts'
+import type { Size } from './group-commit.ts'
 
 /** The parameters of PlantStore.apply. */
 export interface ChangeList {
@@ -90,22 +90,28 @@ const STRING_OVERHEAD = 16
 
 /** The size that a change counts toward the limits on waiting changes. */
 export function measureChange(change: PlantChange): Size {
-  const text =
-    change.type === 'update'
-      ? textLength(change.patch) + measureVersions(change.expected)
-      : change.type === 'remove'
-        ? measureVersions(change.expected)
-        : textLength(change)
-  return { changes: 1, text }
+  return { changes: 1, text: measureText(change) }
 }
 
 /**
  * A list counts as its number of changes, so that other changes do not wait for many lists. A longer list of an import
  * counts as the longest list of a request. Otherwise, it could exceed the limit on its own.
  */
-export function measureList({ changes: list }: Pick<ChangeList, 'changes'>): Size {
-  const { changes, text } = sumSizes(list.map(measureChange))
-  return { changes: Math.min(changes, limits.changePlants.body.maxItems), text }
+export function measureList({ changes }: Pick<ChangeList, 'changes'>): Size {
+  let text = 0
+  for (const change of changes) text += measureText(change)
+  return { changes: Math.min(changes.length, limits.changePlants.body.maxItems), text }
+}
+
+function measureText(change: PlantChange): number {
+  switch (change.type) {
+    case 'update':
+      return textLength(change.patch) + measureVersions(change.expected)
+    case 'remove':
+      return measureVersions(change.expected)
+    default:
+      return textLength(change)
+  }
 }
 
 function measureVersions(versions: readonly string[] = []): number {
