@@ -34,6 +34,17 @@ async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<
   return { result, stored: await exported(store) }
 }
 
+/** A store, a transaction that has updated plant 2, and has not committed, and a connection that can create others. */
+async function whileUpdating(t: Test) {
+  const url = await emptyDatabase()
+  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  t.teardown(() => store.close())
+  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
+  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
+  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  return { url, store, updating, creating }
+}
+
 const theirs = { id: 2n, name: 'theirs' }
 
 t.test('a create of a taken id is a conflict', async (t) => {
@@ -57,12 +68,7 @@ t.test('a batch with the plant that took its id creates the others', async (t) =
 })
 
 t.test('of two conflicts that arise while a batch waits, it names the first', async (t) => {
-  const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
-  t.teardown(() => store.close())
-  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
-  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
-  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  const { url, store, updating, creating } = await whileUpdating(t)
   const called = createAll(
     store,
     [1n, 2n].map((id) => ({ id, name: 'ours' })),
@@ -74,12 +80,7 @@ t.test('of two conflicts that arise while a batch waits, it names the first', as
 })
 
 t.test('a list that waits finds a plant that was created meanwhile', async (t) => {
-  const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
-  t.teardown(() => store.close())
-  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
-  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
-  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  const { url, store, updating, creating } = await whileUpdating(t)
   const changes: PlantChange[] = [
     { type: 'remove', id: 1n },
     { type: 'update', id: 2n, patch: { tag: 'x' } },
@@ -93,12 +94,7 @@ t.test('a list that waits finds a plant that was created meanwhile', async (t) =
 })
 
 t.test('a list does not deadlock over a plant that was created meanwhile', async (t) => {
-  const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
-  t.teardown(() => store.close())
-  const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
-  await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
-  await updating.query(`BEGIN; UPDATE plants SET name = 'theirs' WHERE id = 2`)
+  const { url, store, updating, creating } = await whileUpdating(t)
   const called = store.apply(removals([1n, 2n]), 'all-or-none')
   while ((await countWaiting(server, nameOf(url))) < 1);
   await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
