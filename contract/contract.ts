@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { known } from './known.ts'
 import { isMemberType, type Member } from './members.ts'
+import type { FieldSchema, OwnField } from './own-fields.ts'
 import { PACKAGE } from './package.ts'
 import { type Scope, scopes } from './scopes.ts'
 
@@ -54,6 +55,8 @@ export interface ContractDocument {
   paths: Record<string, Record<string, OperationObject>>
   /** OpenAPI extension: responses to requests that match no operation, by status. */
   'x-responses-outside-operations'?: Record<string, unknown>
+  /** OpenAPI extension: the names of the properties that the operator has added to `Plant`. */
+  'x-own-fields'?: readonly string[]
   components: { schemas: Record<string, Schema> }
 }
 
@@ -185,6 +188,46 @@ export function resolveReference(document: object, reference: string): unknown {
   return found
 }
 
+/** A copy of the contract whose plants have own fields. The schemas that derive from `Plant` have them too. */
+export function extendContract(
+  document: ContractDocument,
+  fields: readonly OwnField[],
+): ContractDocument {
+  if (fields.length === 0) return document
+  const copy = { ...structuredClone(document), 'x-own-fields': fields.map(({ name }) => name) }
+  const { schemas } = copy.components
+  const properties = toProperties(fields, (schema) => schema)
+  const nullable = toProperties(fields, toNullable)
+  for (const [name, added] of Object.entries({
+    Plant: properties,
+    PlantPatch: nullable,
+    PlantUpdate: nullable,
+  })) {
+    const schema = known(schemas[name])
+    schemas[name] = { ...schema, properties: { ...schema.properties, ...added } }
+  }
+  return copy
+}
+
+function toProperties(
+  fields: readonly OwnField[],
+  toSchema: (schema: FieldSchema) => object,
+): Record<string, Schema> {
+  return Object.fromEntries(fields.map(({ name, schema }) => [name, toSchema(schema) as Schema]))
+}
+
+/** The schema of a field in a patch, where null removes it. */
+function toNullable({ type, enum: values, ...schema }: FieldSchema): object {
+  return { ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) }
+}
+
+/** The own fields of a contract that was extended. */
+export function ownFields(document: ContractDocument): OwnField[] {
+  const { properties = {} } = known(document.components.schemas.Plant)
+  const names = document['x-own-fields'] ?? []
+  return names.map((name) => ({ name, schema: properties[name] as unknown as FieldSchema }))
+}
+
 /**
  * The members of a plant, in the order of the schema `StoredPlant`.
  *
@@ -197,9 +240,12 @@ export function plantMembers(document: ContractDocument): Member[] {
 function membersOf(document: ContractDocument, schema: Schema): Member[] {
   const { allOf = [], properties = {}, required = [] } = resolve(document, schema)
   const own = Object.entries(properties).map(([name, property]) => {
-    const { type, format = type } = resolve(document, property)
-    if (!isMemberType(format)) throw new ContractError(`plants: ${name} has the type ${format}`)
-    return { name, type: format, isRequired: required.includes(name) }
+    const resolved = resolve(document, property)
+    const type = resolved.type === 'integer' ? resolved.format : resolved.type
+    if (!isMemberType(type)) throw new ContractError(`plants: ${name} has the type ${type}`)
+    const member = { name, type, isRequired: required.includes(name) }
+    const isOwn = document['x-own-fields']?.includes(name)
+    return isOwn ? { ...member, schema: resolved as unknown as FieldSchema } : member
   })
   return [...allOf.flatMap((part) => membersOf(document, part)), ...own]
 }

@@ -1,20 +1,43 @@
 import { parseInt64 } from './int64.ts'
+import type { FieldSchema } from './own-fields.ts'
 
 /** How to recognize the values of each type, and how to read them from text, such as a cell or the field of a form. */
 const TYPES = {
   int64: { isValue: (value: unknown) => typeof value === 'bigint', read: parseInt64 },
+  int32: { isValue: (value: unknown) => Number.isInteger(value), read: readInt32 },
+  number: { isValue: (value: unknown) => typeof value === 'number', read: readNumber },
+  boolean: { isValue: (value: unknown) => typeof value === 'boolean', read: readBoolean },
   string: { isValue: (value: unknown) => typeof value === 'string', read: (text: string) => text },
 } as const
 
 export type MemberType = keyof typeof TYPES
 
-export type MemberValue = bigint | string
+export type MemberValue = bigint | number | boolean | string
 
 /** A member of a plant. */
 export interface Member {
   readonly name: string
   readonly type: MemberType
   readonly isRequired: boolean
+  /** Only own fields have one. */
+  readonly schema?: FieldSchema
+}
+
+/** The members of a plant by name. Every object inherits some names, so only its own members count. */
+export type MemberValues = { readonly [name: string]: MemberValue | null | undefined }
+
+function readInt32(text: string): number | undefined {
+  const integer = Number(parseInt64(text))
+  return integer === (integer | 0) ? integer : undefined
+}
+
+function readNumber(text: string): number | undefined {
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
+}
+
+function readBoolean(text: string): boolean | undefined {
+  if (text !== 'true' && text !== 'false') return undefined
+  return text === 'true'
 }
 
 export function isMemberType(type: unknown): type is MemberType {
@@ -34,4 +57,14 @@ export function readText({ type }: Member, text: string): MemberValue | undefine
 /** A value as text, from which `readText` reads the same value. */
 export function writeText(value: MemberValue): string {
   return String(value)
+}
+
+/** A value as JSON. JSON.stringify rejects bigints. */
+export function writeJson(value: MemberValue): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+/** The value of an object's own member; undefined if it has none. */
+export function ownValue(values: object, name: string): unknown {
+  return Object.hasOwn(values, name) ? (values as { [name: string]: unknown })[name] : undefined
 }

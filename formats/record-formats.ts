@@ -1,6 +1,7 @@
 import type { components } from '../contract/api.gen.ts'
 import { members } from '../contract/members.gen.ts'
-import { plantJson, toFields } from '../contract/plant.ts'
+import type { Member } from '../contract/members.ts'
+import { describePlants } from '../contract/plant.ts'
 import type { Format } from './readers.ts'
 
 type StoredPlant = components['schemas']['StoredPlant']
@@ -15,21 +16,35 @@ export interface RecordFormat {
   readonly line: (plant: StoredPlant) => string
 }
 
-/** The columns of a CSV file, without a line break. */
-export const CSV_HEADER = members.map(({ name }) => name).join()
-
-/** How plants are written in each format. */
-export const recordFormats: { readonly [Each in ExportFormat]: RecordFormat } = {
-  ndjson: { header: '', line: ndjsonLine },
-  csv: { header: `${CSV_HEADER}\n`, line: csvLine },
+/** How plants with some members are written. */
+export interface PlantRecords {
+  /** The columns of a CSV file, without a line break. */
+  readonly csvHeader: string
+  readonly recordFormats: { readonly [Each in ExportFormat]: RecordFormat }
+  /** A plant as a line of CSV for spreadsheets: see `escapeFormulas`. */
+  readonly formulaFreeLine: RecordFormat['line']
 }
 
-function ndjsonLine(plant: StoredPlant): string {
-  return `${plantJson(plant)}\n`
-}
-
-function csvLine(plant: StoredPlant): string {
-  return csvRecord(toFields(plant))
+/** How plants with some members are written. */
+export function describeRecords(members: readonly Member[]): PlantRecords {
+  const { plantJson, toFields } = describePlants(members)
+  const header = csvRecord(members.map(({ name }) => name))
+  return {
+    csvHeader: header.trimEnd(),
+    recordFormats: {
+      ndjson: { header: '', line: (plant) => `${plantJson(plant)}\n` },
+      csv: { header, line: (plant) => csvRecord(toFields(plant)) },
+    },
+    // A negative number stays one. It is harmless because all text is quoted; otherwise `-1,5+…` could be a formula in
+    // locales whose decimal mark is a comma.
+    formulaFreeLine(plant) {
+      const fields = toFields(plant).map((text, index) => {
+        if (text === undefined) return ''
+        return members[index]?.type === 'string' ? escapeFormulas(text) : text
+      })
+      return `${fields.join()}\n`
+    },
+  }
 }
 
 /** A record of CSV, including its newline. An undefined field is empty, and an empty one is a pair of quotes. */
@@ -55,22 +70,14 @@ const AT_START = /^(?:[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
 
 /**
- * A plant as a line of CSV for spreadsheets. An apostrophe precedes anything that could become a formula, which would
- * run with the rights of the person who opens the file (https://owasp.org/www-community/attacks/CSV_Injection). The
- * original text cannot be recovered.
- *
- * A negative id stays a number. It is harmless because every name is quoted; otherwise `-1,5+…` could be a formula in
- * locales whose decimal mark is a comma.
+ * Quotes text for spreadsheets. An apostrophe precedes anything that could become a formula, which would run with the
+ * rights of the person who opens the file (https://owasp.org/www-community/attacks/CSV_Injection). The original text
+ * cannot be recovered.
  */
-export function formulaFreeLine(plant: StoredPlant): string {
-  const fields = toFields(plant).map((text, index) => {
-    if (text === undefined) return ''
-    return members[index]?.type === 'string' ? escapeFormulas(text) : text
-  })
-  return `${fields.join()}\n`
-}
-
 function escapeFormulas(text: string): string {
   const harmless = text.replace(AT_START, "'$&").replace(WITHIN, "$1'$2")
   return `"${harmless.replaceAll('"', '""')}"`
 }
+
+/** For plants without own fields. */
+export const { csvHeader: CSV_HEADER, recordFormats, formulaFreeLine } = describeRecords(members)

@@ -1,8 +1,13 @@
 import type { components } from '../contract/api.gen.ts'
+import type { Plant } from './plant-content.ts'
 import type { AcquireSlot } from './short-read.ts'
 
+type Schemas = components['schemas']
+
 /** A committed change to one plant. */
-export type Change = components['schemas']['Change']
+export type Change =
+  | (Omit<Schemas['ChangeWithPlant'], 'plant'> & { readonly plant: Plant })
+  | Schemas['Removal']
 
 export interface ChangesRequest {
   /** Return only changes after this cursor. `latest` is the end of the feed; undefined starts at the oldest change. */

@@ -2,24 +2,25 @@ import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
 import type { Json, PlantCount } from '../contract/operation-types.ts'
-import { contentMembers, textLength } from '../contract/plant.ts'
 import type { ChangeFeed } from './change-feed.ts'
+import {
+  type NewPlant,
+  type Plant,
+  type PlantPatch,
+  type StoredPlant,
+  textLength,
+} from './plant-content.ts'
 import type { AcquireSlot } from './short-read.ts'
 
-export type { PlantCount }
-
-export type Plant = components['schemas']['Plant']
-export type NewPlant = components['schemas']['NewPlant']
-export type StoredPlant = components['schemas']['StoredPlant']
-
-/** A JSON merge patch (RFC 7396): omitted members stay unchanged, and a null tag removes the tag. */
-export type PlantPatch = components['schemas']['PlantPatch']
+export type { NewPlant, Plant, PlantCount, PlantPatch, StoredPlant }
 
 /**
  * The result of a create:
  * - `created`: the id was free, and the plant is now stored;
- * - `replayed`: the id already had a plant with the same name and tag, and nothing changed;
+ * - `replayed`: the id already had a plant with the same content, and nothing changed;
  * - `conflict`: the id already had a plant with other content, and nothing changed.
+ *
+ * Own fields that the create neither sets nor clears count as the same.
  */
 export type CreateResult = 'created' | 'replayed' | 'conflict'
 
@@ -105,7 +106,7 @@ export interface PlantPage {
    * plants faster than we build objects. An engine can return fewer plants than the limit if they are very large, but
    * returns at least one if any match. Only a search can return none although more follow.
    */
-  readonly json: Json<StoredPlant[]>
+  readonly json: Json<components['schemas']['StoredPlant'][]>
   /** The id after which the next page begins; undefined on the last page. */
   readonly next: bigint | undefined
 }
@@ -229,23 +230,18 @@ const VERSION_TEXT_MAX = 64
 
 /**
  * The version of a plant's content, in visible ASCII characters except double quotes. Plants with the same content
- * have the same version, and a plant that changes back gets its old version back. The version of a short plant is its
- * content, because hashing takes half as long as reading the plant. Otherwise, it is 132 bits of SHA-256 in base64url.
+ * have the same version, and a plant that changes back gets its old version back. The version of a short plant without
+ * own fields is its content, because hashing takes half as long as reading the plant. Otherwise, it is 132 bits of
+ * SHA-256 in base64url.
  */
 export function contentVersion(plant: Plant): string {
-  const values: { readonly [name: string]: string | undefined } = plant
-  if (textLength(plant) > VERSION_TEXT_MAX) {
-    const content = contentMembers.map(({ name }) => values[name])
+  const { name, tag, fields } = plant
+  if (fields !== undefined || textLength(plant) > VERSION_TEXT_MAX) {
+    const content = fields === undefined ? [name, tag] : [name, tag, fields]
     return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 22)
   }
-  let version = ''
-  for (const { name } of contentMembers) {
-    const value = values[name]
-    if (value === undefined) continue
-    if (version !== '') version += '&'
-    version += `${name}=${encodeURIComponent(value)}`
-  }
-  return version
+  const version = `name=${encodeURIComponent(name)}`
+  return tag === undefined ? version : `${version}&tag=${encodeURIComponent(tag)}`
 }
 
 /**

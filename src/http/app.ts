@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
-import { type ContractDocument, forSerializer } from '../../contract/contract.ts'
+import { type ContractDocument, forSerializer, plantMembers } from '../../contract/contract.ts'
 import type { Client } from '../../contract/operation-types.ts'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangesRequest } from '../../service/change-feed.ts'
 import { LongReads } from '../../service/long-reads.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import type { RequestStore } from '../../service/plant-store.ts'
 import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
@@ -37,6 +38,8 @@ import { createServer, type ServerOptions } from './server/server.ts'
 export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods' | 'cors'> {
   readonly config: Config
   readonly contract: ContractDocument
+  /** The names of stored fields that the contract does not have. */
+  readonly hiddenFields?: readonly string[]
   readonly store: RequestStore & RestrictionReader
   readonly tokens: AccessTokens
   /** Resolves if the service can serve requests. */
@@ -108,11 +111,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     scope.setSchemaErrorFormatter(validationError)
     // The operation and its response: what the contract documents for each, and 304.
     const longReads = new LongReads()
-    const service = new PlantService(store, longReads)
+    const codec = new PlantCodec(plantMembers(contract), options.hiddenFields)
+    const service = new PlantService(store, longReads, codec)
     const feed = new SharedFeed(store)
     const readFor = (client: Client) => (request: ChangesRequest) =>
       longReads.perform(client, (acquireSlot) => store.readChanges(request, acquireSlot))
-    const follow = followChanges(service, feed, readFor, new Followers(app, tokens))
+    const follow = followChanges(service, feed, readFor, new Followers(app, tokens), codec)
     await scope.register(openapiGlue, {
       specification: forSerializer(contract),
       operationResolver: resolveOperations(contract, service, follow),

@@ -1,5 +1,5 @@
 import { changePages } from '../../client/changes.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { hasSameContent } from '../../service/plant-content.ts'
 import type { PlantStore, StoredPlant } from '../../service/plant-store.ts'
 import type { Source } from './source.ts'
 import { listPlants } from './steps.ts'

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { loadContract } from '../../contract/contract.ts'
+import { loadContract, plantMembers } from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import type { Restriction } from '../../service/restriction.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
@@ -165,7 +166,8 @@ async function startWebhooks(
 ): Promise<WebhookDeliveries | undefined> {
   if ('memory' in locateDatabase(database)) return undefined
   const { WebhookDeliveries } = await import('../webhooks/webhook-deliveries.ts')
-  return new WebhookDeliveries({ store, log, allowPrivate, keepChanges })
+  const codec = new PlantCodec(plantMembers(loadContract()))
+  return new WebhookDeliveries({ store, log, codec, allowPrivate, keepChanges })
 }
 
 function logListening(

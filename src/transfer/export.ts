@@ -1,4 +1,5 @@
 import type { RecordFormat } from '../../formats/record-formats.ts'
+import type { PlantCodec } from '../../service/plant-codec.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 
 /**
@@ -9,12 +10,13 @@ import type { StoredPlant } from '../../service/plant-store.ts'
 export async function* formatPlants(
   batches: AsyncIterable<readonly StoredPlant[]>,
   { header, line }: RecordFormat,
+  codec: PlantCodec,
   onProgress: (plants: number) => void,
 ): AsyncGenerator<string, void> {
   let count = 0
   if (header !== '') yield header
   for await (const plants of batches) {
-    yield plants.map(line).join('')
+    yield plants.map((plant) => line(codec.toValues(plant))).join('')
     count += plants.length
     onProgress(count)
   }

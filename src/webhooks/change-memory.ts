@@ -1,5 +1,5 @@
-import { textLength } from '../../contract/plant.ts'
 import type { Change } from '../../service/change-feed.ts'
+import { textLength } from '../../service/plant-content.ts'
 
 /** In characters. A delivery takes about five times as much memory as its text. */
 const TEXT_MAX = 2 ** 24

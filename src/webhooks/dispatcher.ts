@@ -1,4 +1,5 @@
 import type { Change } from '../../service/change-feed.ts'
+import type { PlantCodec } from '../../service/plant-codec.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
@@ -37,6 +38,7 @@ export interface DispatcherOptions {
   /** Shared by all webhooks. */
   readonly memory: ChangeMemory
   readonly sender: Pick<Sender, 'send' | 'close'>
+  readonly codec: PlantCodec
   readonly clock: Pick<Clock, 'now' | 'wait'>
   readonly log: Pick<WebhookLog, 'onDelivered' | 'onFailed' | 'onPaused' | 'onError'>
   /** Whether the process certainly has the lease. Stops the dispatcher if not. */
@@ -273,13 +275,13 @@ export class Dispatcher {
 
   /** Makes one attempt to deliver an event, and records the result. */
   async #deliver(change: Change, pending: Pending, earlier?: Promise<void>): Promise<void> {
-    const { clock, isLeader, sender } = this.#options
+    const { clock, codec, isLeader, sender } = this.#options
     await earlier
     // The next round, or another process, delivers it.
     if (this.#round.signal.aborted || !isLeader()) return
     const webhook = this.#webhook
     const id = messageId(webhook.name, change)
-    const message = toMessage(id, toEvent(change), webhook, clock.now())
+    const message = toMessage(id, toEvent(codec, change), webhook, clock.now())
     const delivery = await sender.send(webhook.url, message, this.#stop.signal)
     switch (delivery.result) {
       case 'received':

@@ -1,7 +1,8 @@
 /** The content of deliveries, signed as Standard Webhooks specifies (https://github.com/standard-webhooks/standard-webhooks). */
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import { plantJson } from '../../contract/plant.ts'
 import type { Change } from '../../service/change-feed.ts'
+import type { PlantCodec } from '../../service/plant-codec.ts'
+import { plantJson } from '../../service/plant-content.ts'
 import type { Webhook, WebhookEvent } from '../../service/webhook-store.ts'
 
 /** An event: its name and body. */
@@ -28,9 +29,9 @@ export function eventOf({ type }: Change): WebhookEvent {
   return EVENTS[type]
 }
 
-export function toEvent(change: Change): Event {
+export function toEvent(codec: PlantCodec, change: Change): Event {
   const { id, plant } = change
-  const body = plant === undefined ? `{"id":${id}}` : plantJson({ id, ...plant })
+  const body = plant === undefined ? `{"id":${id}}` : codec.plantJson({ id, ...plant })
   return { name: eventOf(change), body }
 }
 

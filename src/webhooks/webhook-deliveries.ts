@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeFeed } from '../../service/change-feed.ts'
+import type { PlantCodec } from '../../service/plant-codec.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
@@ -46,6 +47,7 @@ const CLOSE_MS = 1000
 export interface WebhookDeliveriesOptions extends SenderOptions {
   readonly store: ChangeFeed & RestrictionReader & { readonly webhooks: WebhookStore }
   readonly log: FastifyBaseLogger
+  readonly codec: PlantCodec
   /** How long changes are retained, in milliseconds. */
   readonly keepChanges: number
   readonly clock?: Pick<Clock, 'now' | 'wait'>
@@ -255,6 +257,7 @@ export class WebhookDeliveries {
       feed: this.#feed,
       memory: this.#memory,
       sender: new Sender(this.#options),
+      codec: this.#options.codec,
       clock: this.#clock,
       log: this.#webhookLog,
       isLeader: () => this.#isLeader(),

@@ -6,10 +6,12 @@ import {
   matchOperations,
 } from '../../contract/contract.ts'
 import { LongReads } from '../../service/long-reads.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import { PlantService } from '../../src/http/operations/plant-service.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 
-const service = new PlantService({} as Store, new LongReads())
+const codec = new PlantCodec([])
+const service = new PlantService({} as Store, new LongReads(), codec)
 
 t.test('the scopes, media types and status of an operation come from the contract', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
@@ -121,9 +123,12 @@ for (const [what, change, message] of INVALID) {
 }
 
 t.test('an inherited method is not a handler', async (t) => {
-  t.throws(() => matchOperations(loadContract(), new Inheriting({} as Store, new LongReads())), {
-    message: 'the operation listPlants has no handler',
-  })
+  t.throws(
+    () => matchOperations(loadContract(), new Inheriting({} as Store, new LongReads(), codec)),
+    {
+      message: 'the operation listPlants has no handler',
+    },
+  )
 })
 
 t.test('the contract for the serializer has one schema for all kinds of changes', async (t) => {

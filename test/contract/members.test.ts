@@ -30,6 +30,9 @@ t.test('a contract whose plants have a member of another type is refused', async
 
 const VALUES: { readonly [Type in MemberType]: fc.Arbitrary<MemberValue> } = {
   int64: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  int32: fc.integer(),
+  number: fc.integer(),
+  boolean: fc.boolean(),
   string: fc.string({ unit: 'binary' }),
 }
 

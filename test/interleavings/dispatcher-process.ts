@@ -1,6 +1,7 @@
 /** Processes that deliver while they have the lease. */
 import { deepEqual, equal } from 'node:assert/strict'
 import type { Change } from '../../service/change-feed.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Webhook } from '../../service/webhook-store.ts'
 import { ChangeMemory } from '../../src/webhooks/change-memory.ts'
@@ -52,6 +53,7 @@ class Process {
         send: (_url, message, signal) => this.#send(message, signal),
         close: () => this.#expect(this.#inFlight.size, 0, 'attempts after the end'),
       },
+      codec: new PlantCodec([]),
       clock: { now: () => this.#now, wait: (ms, signal) => this.#wait(ms, signal) },
       log: { onDelivered: () => {}, onFailed: () => {}, onPaused: () => {}, onError: () => {} },
       isLeader: () => this.#isCertain(),

@@ -121,7 +121,7 @@ export class Process {
     if (isEnd) await Promise.race([this.#model.added(), aborted(this.#stop.signal)])
     return this.#readSource('changes', () => {
       const changes = feed.slice(positionOf(after), positionOf(after) + 2)
-      return { changes, cursor: changes.at(-1)?.cursor ?? after }
+      return { changes, cursor: changes.at(-1)?.cursor ?? after } as FeedPage
     })
   }
 }

@@ -1,8 +1,8 @@
 /** A page in which a person edits plants while somebody else changes them. */
 import { deepEqual } from 'node:assert/strict'
+import type { Plant, StoredPlant } from '../../client/client.ts'
 import { type Draft, Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
-import type { Plant, StoredPlant } from '../../service/plant-store.ts'
 import { Person } from './page-person.ts'
 import { type Delay, PageService } from './page-service.ts'
 import { inTurn, type Schedule } from './schedules.ts'

@@ -1,9 +1,9 @@
 /** What a person who edits plants has seen, typed and sent, and expects of the page and the service. */
 import { equal } from 'node:assert/strict'
+import type { Plant } from '../../client/client.ts'
 import { hasSameContent } from '../../contract/plant.ts'
 import type { Draft, Drafts } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
-import type { Plant } from '../../service/plant-store.ts'
 import type { PageService, Watcher } from './page-service.ts'
 import type { Schedule } from './schedules.ts'
 

@@ -1,8 +1,9 @@
 /** A service in memory, whose requests and responses take effect when the schedule says so. */
+
+import type { Plant, StoredPlant } from '../../client/client.ts'
 import { ConnectionError, PlantStoreError } from '../../client/client.ts'
 import { hasSameContent } from '../../contract/plant.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
-import type { Plant, StoredPlant } from '../../service/plant-store.ts'
 import type { Schedule } from './schedules.ts'
 
 /** What the network does with a request. */

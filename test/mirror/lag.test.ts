@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
-import type { Change } from '../../service/change-feed.ts'
+import type { Change } from '../../client/client.ts'
 import { Lag } from '../../src/mirror/lag.ts'
 import type { Source } from '../../src/mirror/source.ts'
 

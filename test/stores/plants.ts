@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { parseJson, toJson } from '../../client/json.ts'
-import type { Json } from '../../contract/operation-types.ts'
 import type { PlantPage, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 
 export const MIN = -(2n ** 63n)
@@ -45,7 +44,7 @@ export async function exported(store: PlantStore): Promise<StoredPlant[]> {
 
 /** A page with some plants. Without `next`, it is the last one. */
 export function pageWith(plants: readonly StoredPlant[], next?: bigint): PlantPage {
-  return { json: toJson(plants) as Json<StoredPlant[]>, next }
+  return { json: toJson(plants) as PlantPage['json'], next }
 }
 
 /** The plants of a page. */

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { recordFormats } from '../../formats/record-formats.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import { formatPlants } from '../../src/transfer/export.ts'
 
 t.test('progress counts the plants that have been formatted', async (t) => {
@@ -10,7 +11,7 @@ t.test('progress counts the plants that have been formatted', async (t) => {
   }
   const counts: number[] = []
   let text = ''
-  for await (const part of formatPlants(batches(), recordFormats.csv, (count) =>
+  for await (const part of formatPlants(batches(), recordFormats.csv, new PlantCodec([]), (count) =>
     counts.push(count),
   )) {
     text += part

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import {
   type Webhook,
@@ -60,6 +61,7 @@ async function newWebhook(t: Test, events: readonly WebhookEvent[] = webhookEven
       feed: new SharedFeed(store),
       memory: new ChangeMemory(),
       sender,
+      codec: new PlantCodec([]),
       clock: new FastClock(),
       isLeader: () => true,
       inFlightMax: () => 16,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Test } from 'tap'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import type { NewWebhook, Webhook } from '../../service/webhook-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
@@ -119,7 +120,8 @@ export async function newPlace(
     log,
     deliver(options = {}) {
       const keepChanges = 3_600_000
-      const common = { store, log: logger, keepChanges, allowPrivate: true, ca: AUTHORITY }
+      const codec = new PlantCodec([])
+      const common = { store, codec, log: logger, keepChanges, allowPrivate: true, ca: AUTHORITY }
       const deliveries = new WebhookDeliveries({ ...common, ...options })
       running.push(deliveries)
       return deliveries

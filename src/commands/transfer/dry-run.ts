@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { parseExactJson } from '../../../contract/exact-json.ts'
 import { known } from '../../../contract/known.ts'
-import { pickContent, plantJson } from '../../../contract/plant.ts'
+import { plantJson, toContent } from '../../../service/plant-content.ts'
 import type { ChangeResult, NewPlant, StoredPlant } from '../../../service/plant-store.ts'
 import { decide } from '../../stores/shared/plant-change.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
@@ -113,7 +113,7 @@ const SHOWN_LENGTH_MAX = 100
 
 /** A plant in JSON, whose long strings are cut off. */
 export function quotePlant({ id, ...plant }: NewPlant): string {
-  const content = Object.entries(pickContent(plant)).map(
+  const content = Object.entries(toContent(plant)).map(
     ([name, value]) => `,"${name}":${quote(value, SHOWN_LENGTH_MAX)}`,
   )
   return `{"id":${id}${content.join('')}}`

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { members } from '../../../contract/members.gen.ts'
 import {
   type ExportFormat,
   formulaFreeLine,
@@ -7,6 +8,7 @@ import {
   recordFormats,
 } from '../../../formats/record-formats.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
+import { PlantCodec } from '../../../service/plant-codec.ts'
 import { assertReadable } from '../../../service/restriction.ts'
 import { fileError } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
@@ -66,10 +68,15 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     destination = await openDestination(file, database)
-    const chunks = formatPlants(store.exportPlants(), recordFormat, (plants) => {
-      count = plants
-      progress?.update(plants)
-    })
+    const chunks = formatPlants(
+      store.exportPlants(),
+      recordFormat,
+      new PlantCodec(members),
+      (plants) => {
+        count = plants
+        progress?.update(plants)
+      },
+    )
     await pipeline(chunks, destination.stream, { signal })
     await destination.publish()
     // After the export, because an old cursor with a new export is harmless, and a new one with an old export is not.

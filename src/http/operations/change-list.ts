@@ -1,45 +1,23 @@
 import type { components } from '../../../contract/api.gen.ts'
 import { known } from '../../../contract/known.ts'
+import type { PlantCodec } from '../../../service/plant-codec.ts'
 import type { ChangeResult, PlantChange } from '../../../service/plant-store.ts'
 
 type Schemas = components['schemas']
 
 /** Converts a change of a request into one for the store. */
-export function toPlantChange(change: Schemas['PlantChange']): PlantChange {
-  if (change.op === 'create') return toCreation(change)
+export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange']): PlantChange {
+  if (change.op === 'create') return { type: 'create', ...codec.toPlant(change) }
   const { id } = change
   const expected = change.ifMatch === undefined ? undefined : [change.ifMatch.slice(1, -1)]
   switch (change.op) {
     case 'replace':
-      return { type: 'update', id, patch: toReplacement(change), expected }
+      return { type: 'update', id, patch: codec.toReplacement(change), expected }
     case 'update':
-      return { type: 'update', id, patch: toPatch(change), expected }
+      return { type: 'update', id, patch: codec.toPatch(change), expected }
     case 'remove':
       return { type: 'remove', id, expected }
   }
-}
-
-/** The store's change for a create, without undocumented members. */
-export function toCreation({ id, name, tag }: Schemas['NewPlant']): PlantChange {
-  return tag === undefined ? { type: 'create', id, name } : { type: 'create', id, name, tag }
-}
-
-interface Content {
-  readonly name: string
-  readonly tag?: string | undefined
-}
-
-/** The patch after which a plant has exactly this content. */
-export function toReplacement({ name, tag }: Content): Schemas['PlantPatch'] {
-  return { name, tag: tag ?? null }
-}
-
-/** Members of a patch; undefined stands for an absent one. */
-type PatchMembers = { readonly [Name in 'name' | 'tag']?: Schemas['PlantPatch'][Name] | undefined }
-
-/** A patch without undocumented members, such as a number that is not exact, which must not reach the store. */
-export function toPatch({ name, tag }: PatchMembers): Schemas['PlantPatch'] {
-  return { ...(name !== undefined && { name }), ...(tag !== undefined && { tag }) }
 }
 
 /** The effect of each result that is not a refusal. */

@@ -6,15 +6,14 @@ import type {
   OperationRequest,
 } from '../../../contract/operation-types.ts'
 import type { ChangePage } from '../../../service/change-feed.ts'
+import type { PlantCodec } from '../../../service/plant-codec.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
-import { serialize } from '../responses/response.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
   EVENT_STREAM_HEADERS,
   eventFormatter,
   prefersEvents,
   STREAM_PAGE_LIMIT,
-  type StreamPages,
   sendEvents,
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
@@ -23,6 +22,9 @@ import { changesResult, type PlantService } from './plant-service.ts'
 type ListChanges = OperationRequest<'listChanges'> & {
   readonly headers: HeadersOf<'listChanges'>
 }
+
+/** The body of a page without changes. */
+const NO_CHANGES = '[]'
 
 /** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
 export type Follow = (
@@ -45,8 +47,9 @@ export function followChanges(
   feed: SharedFeed,
   readFor: (client: Client) => ReadChanges,
   followers: Followers,
+  codec: PlantCodec,
 ): Follow {
-  let format: StreamPages['format'] | undefined
+  const format = eventFormatter((change) => codec.changeJson(change))
 
   return (parts, client, request, reply) => {
     const serve = prefersEvents(request) ? stream : poll
@@ -61,12 +64,12 @@ export function followChanges(
   ) {
     const result = await service.listChanges({ query }, client)
     if ('failure' in result || query.wait === 0 || request.method === 'HEAD') return result
-    if (typeof result.body === 'string' || result.body.length > 0) return result
+    if (result.body !== NO_CHANGES) return result
     const { signal, leave } = followers.joinPoll(request, reply)
     try {
       const next = { limit: query.limit, ...result.next }
       const read = readFor({ grant: client.grant, signal })
-      return changesResult(await feed.readNext(next, 1000 * query.wait, signal, read))
+      return changesResult(codec, await feed.readNext(next, 1000 * query.wait, signal, read))
     } finally {
       leave()
     }
@@ -81,13 +84,11 @@ export function followChanges(
     const start = headers['last-event-id'] ?? query.after
     const firstRequest = { after: start, limit: STREAM_PAGE_LIMIT }
     const page = await feed.readNext(firstRequest, 0, undefined, readFor(client))
-    if (typeof page === 'string') return changesResult(page)
+    if (typeof page === 'string') return changesResult(codec, page)
     if (request.method === 'HEAD') {
       reply.headers(EVENT_STREAM_HEADERS).send()
       return undefined
     }
-    // Fastify's compiled serializer formats arrays, so the brackets are removed.
-    format ??= eventFormatter((change) => serialize([change], reply).slice(1, -1))
     let first: ChangePage | undefined = page
     const readNext = async (cursor: string | undefined, signal: AbortSignal) => {
       const known = first

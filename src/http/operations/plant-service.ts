@@ -5,27 +5,20 @@ import type {
   OperationRequest,
   OperationResult,
 } from '../../../contract/operation-types.ts'
-import { hasSameContent } from '../../../contract/plant.ts'
 import type { ChangePage, NoChanges } from '../../../service/change-feed.ts'
 import type { LongReads } from '../../../service/long-reads.ts'
+import type { PlantCodec } from '../../../service/plant-codec.ts'
+import { hasSameContent } from '../../../service/plant-content.ts'
 import {
   contentVersion,
   isRefusal,
-  type NoMatch,
   type PlantFilter,
+  type PlantPatch,
   type RequestStore,
-  type StoredPlant,
 } from '../../../service/plant-store.ts'
 import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
-import {
-  countEffects,
-  findRepetition,
-  toCreation,
-  toPatch,
-  toPlantChange,
-  toReplacement,
-} from './change-list.ts'
+import { countEffects, findRepetition, toPlantChange } from './change-list.ts'
 import { ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
@@ -34,32 +27,36 @@ type ListQuery = OperationRequest<'listPlants'>['query']
 export class PlantService implements Handlers {
   readonly #store: RequestStore & RestrictionReader
   readonly #longReads: LongReads
+  readonly #codec: PlantCodec
 
-  constructor(store: RequestStore & RestrictionReader, longReads: LongReads) {
+  constructor(store: RequestStore & RestrictionReader, longReads: LongReads, codec: PlantCodec) {
     this.#store = store
     this.#longReads = longReads
+    this.#codec = codec
   }
 
   async createPlant({
-    body: { id, name, tag },
+    body,
   }: OperationRequest<'createPlant'>): Promise<OperationResult<'createPlant'>> {
-    const plant = tag === undefined ? { name } : { name, tag }
-    const result = await this.#store.create({ id, ...plant })
-    return result === 'conflict' ? toConflict(id) : { body: plant }
+    const plant = this.#codec.toPlant(body)
+    const result = await this.#store.create(plant)
+    return result === 'conflict' ? toConflict(plant.id) : { body: this.#codec.contentJson(plant) }
   }
 
   async createPlants({
     body,
   }: OperationRequest<'createPlants'>): Promise<OperationResult<'createPlants'>> {
-    const repetition = findRepetition(body, hasSameContent)
+    const plants = body.map((plant) => this.#codec.toPlant(plant))
+    const repetition = findRepetition(plants, hasSameContent)
     if (repetition !== undefined) {
       const { id, first, second } = repetition
       const message = `plant ${id} differs from body/${first}, which has the same id`
       return ofItem(second, { failure: 'repeated-id', message })
     }
-    const results = await this.#store.apply(body.map(toCreation), 'all-or-none')
+    const changes = plants.map((plant) => ({ type: 'create' as const, ...plant }))
+    const results = await this.#store.apply(changes, 'all-or-none')
     const conflict = results.indexOf('conflict')
-    if (conflict !== -1) return ofItem(conflict, toConflict(known(body[conflict]).id))
+    if (conflict !== -1) return ofItem(conflict, toConflict(known(plants[conflict]).id))
     const { created, unchanged } = countEffects(results)
     return { body: { created, replayed: unchanged } }
   }
@@ -73,7 +70,8 @@ export class PlantService implements Handlers {
       const message = `body/${first} already changes plant ${id}`
       return ofItem(second, { failure: 'repeated-id', message })
     }
-    const results = await this.#store.apply(body.map(toPlantChange), 'all-or-none')
+    const changes = body.map((change) => toPlantChange(this.#codec, change))
+    const results = await this.#store.apply(changes, 'all-or-none')
     for (const [index, result] of results.entries()) {
       if (isRefusal(result)) return ofItem(index, toRefusal(known(body[index]).id, result))
     }
@@ -107,12 +105,16 @@ export class PlantService implements Handlers {
     { text, tag }: PlantFilter,
     acquireSlot?: AcquireSlot,
   ) {
-    const { json, next } = await (id !== undefined
+    const page = await (id !== undefined
       ? this.#store.getAll(inOrder(id, after), acquireSlot)
       : text !== '' || tag === null
         ? this.#store.search({ text, tag, after, limit }, acquireSlot)
         : this.#store.list({ tag, after, limit }, acquireSlot))
-    return { body: json, next: next === undefined ? undefined : { after: next } }
+    const { next } = page
+    return {
+      body: this.#codec.pageJson(page),
+      next: next === undefined ? undefined : { after: next },
+    }
   }
 
   async listTags(
@@ -140,25 +142,31 @@ export class PlantService implements Handlers {
     if (plant === undefined) return toFailure(id, 'not-found')
     const version = contentVersion(plant)
     const matches = expected === undefined || expected.includes(version)
-    return matches ? { body: plant, version } : toFailure(id, 'changed')
+    return matches ? { body: this.#codec.plantJson(plant), version } : toFailure(id, 'changed')
   }
 
   async replacePlant({
     params: { id },
-    body: { id: bodyId = id, name, tag },
+    body: { id: bodyId = id, ...content },
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    return toUpdated(id, await this.#store.update(id, toReplacement({ name, tag }), expected))
+    return this.#update(id, this.#codec.toReplacement(content), expected)
   }
 
   async updatePlant({
     params: { id },
-    body: { id: bodyId = id, name, tag },
+    body: { id: bodyId = id, ...patch },
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    return toUpdated(id, await this.#store.update(id, toPatch({ name, tag }), expected))
+    return this.#update(id, this.#codec.toPatch(patch), expected)
+  }
+
+  async #update(id: bigint, patch: PlantPatch, expected: readonly string[] | undefined) {
+    const result = await this.#store.update(id, patch, expected)
+    if (typeof result === 'string') return toFailure(id, result)
+    return { body: this.#codec.plantJson(result), version: contentVersion(result) }
   }
 
   async deletePlant({
@@ -176,7 +184,7 @@ export class PlantService implements Handlers {
     const page = await this.#longReads.perform(client, (acquireSlot) =>
       this.#store.readChanges({ after, limit }, acquireSlot),
     )
-    return changesResult(page)
+    return changesResult(this.#codec, page)
   }
 
   async getToken(
@@ -216,9 +224,12 @@ function inOrder(ids: readonly bigint[], after: bigint | undefined): bigint[] {
 }
 
 /** The result of `listChanges` for a page of the feed, or for the reason why there is none. */
-export function changesResult(page: ChangePage | NoChanges): OperationResult<'listChanges'> {
+export function changesResult(
+  codec: PlantCodec,
+  page: ChangePage | NoChanges,
+): OperationResult<'listChanges'> {
   if (typeof page === 'string') return NO_CHANGES[page]
-  return { body: page.changes, next: { after: page.next } }
+  return { body: codec.changesJson(page.changes), next: { after: page.next } }
 }
 
 /** The failure for each reason why there are no changes. */
@@ -235,8 +246,3 @@ const NO_CHANGES = {
       'take a new cursor with after=latest, then read all plants again',
   },
 } as const
-
-function toUpdated(id: bigint, result: StoredPlant | NoMatch) {
-  if (typeof result === 'string') return toFailure(id, result)
-  return { body: result, version: contentVersion(result) }
-}

@@ -1,5 +1,5 @@
-import { textLength } from '../../../contract/plant.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
+import { textLength } from '../../../service/plant-content.ts'
 import type {
   ApplyMode,
   ChangeResult,

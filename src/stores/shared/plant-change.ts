@@ -1,11 +1,18 @@
 import { limits } from '../../../contract/limits.gen.ts'
-import { hasSameContent, pickContent, textLength } from '../../../contract/plant.ts'
+import {
+  hasSameContent,
+  mergeFields,
+  textLength,
+  toContent,
+} from '../../../service/plant-content.ts'
 import {
   type ApplyMode,
   type ChangeResult,
   type ChangeType,
   contentVersion,
+  type NewPlant,
   type NoMatch,
+  type Plant,
   type PlantChange,
   type PlantPatch,
   type StoredPlant,
@@ -45,13 +52,12 @@ function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decisi
   switch (change.type) {
     case 'create': {
       if (stored === undefined) return { result: 'created', after: change }
-      const isSame = hasSameContent(stored, change)
-      return { result: isSame ? 'replayed' : 'conflict', after: stored }
+      return { result: repeatCreate(stored, change), after: stored }
     }
     case 'put':
       return stored === undefined
         ? { result: 'created', after: change }
-        : decideUpdate(stored, change)
+        : decideUpdate(stored, putPlant(stored, change))
     case 'update': {
       const found = match(stored, change.expected)
       if (typeof found === 'string') return { result: found, after: stored }
@@ -81,8 +87,19 @@ function match(
   return expected?.includes(contentVersion(stored)) === false ? 'changed' : stored
 }
 
+/** The result of a create whose id is taken. */
+export function repeatCreate(stored: Plant, plant: NewPlant): 'replayed' | 'conflict' {
+  return hasSameContent(stored, putPlant(stored, plant)) ? 'replayed' : 'conflict'
+}
+
+/** The plant after a put, which keeps own fields that it neither sets nor clears. */
+function putPlant(stored: Plant, plant: NewPlant): StoredPlant {
+  return { ...plant, fields: mergeFields(stored.fields, plant) }
+}
+
 function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
-  return { id: stored.id, ...pickContent({ ...stored, ...patch }) }
+  const fields = mergeFields(stored.fields, patch)
+  return { id: stored.id, ...toContent({ ...stored, ...patch, fields }) }
 }
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */

@@ -1,8 +1,7 @@
-import type { Json } from '../../../contract/operation-types.ts'
-import { pickContent } from '../../../contract/plant.ts'
 import { scopes } from '../../../contract/scopes.ts'
 import type { Change } from '../../../service/change-feed.ts'
-import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
+import { toContent } from '../../../service/plant-content.ts'
+import type { Plant, PlantPage, StoredPlant } from '../../../service/plant-store.ts'
 import type { StoredToken } from '../../../service/token-store.ts'
 
 /**
@@ -31,8 +30,8 @@ export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
 }
 
 /** A JSON array of plants, from the JSON of each. */
-export function joinPlants(plants: readonly string[]): Json<StoredPlant[]> {
-  return `[${plants.join(',')}]` as Json<StoredPlant[]>
+export function joinPlants(plants: readonly string[]): PlantPage['json'] {
+  return `[${plants.join(',')}]` as PlantPage['json']
 }
 
 /** A change as the feed stores it, with the columns of a plant. */
@@ -50,7 +49,7 @@ export interface ChangeRow {
 export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
   const change = { cursor, at: new Date(at).toISOString(), id }
   if (type === 'removed' || name === null) return { ...change, type: 'removed' }
-  return { ...change, type, plant: pickContent({ name, tag }) }
+  return { ...change, type, plant: toContent({ name, tag }) }
 }
 
 /** A row of the table `tokens`. Times are in milliseconds since 1970. */

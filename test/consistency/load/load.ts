@@ -4,8 +4,9 @@
  */
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Plant, StoredPlant } from '../../../client/client.ts'
 import { parseJson } from '../../../client/json.ts'
-import { contentVersion, type Plant, type StoredPlant } from '../../../service/plant-store.ts'
+import { contentVersion, type Plant as StoredContent } from '../../../service/plant-store.ts'
 import { type Answer, checkAnswer } from '../../helpers/contract-check.ts'
 import { Random } from '../../hostile/fuzz/random.ts'
 import { type Arguments, type Call, type History, isOpen } from '../history.ts'
@@ -156,8 +157,8 @@ class Client {
     }
   }
 
-  #saw(id: bigint, content: Plant): void {
-    this.#seen.set(id, content)
+  #saw(id: bigint, content: StoredContent): void {
+    this.#seen.set(id, content as Plant)
     this.#versions.set(id, contentVersion(content))
   }
 

@@ -1,4 +1,4 @@
-import type { Plant } from '../../../service/plant-store.ts'
+import type { Plant } from '../../../client/client.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import type { Arguments, Call } from '../history.ts'
 import type { Step } from './register.ts'

@@ -1,5 +1,5 @@
 /** The plants on which all clients contend, and what they can contain. */
-import type { Plant } from '../../../service/plant-store.ts'
+import type { Plant } from '../../../client/client.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import { MAX, MIN } from '../../stores/plants.ts'
 

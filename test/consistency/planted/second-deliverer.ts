@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { PlantCodec } from '../../../service/plant-codec.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { openStore } from '../../../src/stores/engines.ts'
@@ -17,6 +18,7 @@ export async function deliverToo(owner: Owner, { database = '' }: Target): Promi
       readRestriction: () => store.readRestriction(),
       webhooks: asIfLeased(store.webhooks),
     },
+    codec: new PlantCodec([]),
     log: pino({ level: 'silent' }),
     keepChanges: defaultConfig().keepChanges,
     allowPrivate: true,

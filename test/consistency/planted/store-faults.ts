@@ -1,7 +1,6 @@
 /** Faults of a store. Those that are found soonest come first. */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { parseJson, toJson } from '../../../client/json.ts'
-import type { Json } from '../../../contract/operation-types.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import {
   contentVersion,
@@ -135,7 +134,7 @@ const tornPage: StoreFault = {
 
 function joined(first: PlantPage, second: PlantPage): PlantPage {
   const plants = [first, second].flatMap(({ json }) => parseJson(json) as StoredPlant[])
-  return { json: toJson(plants) as Json<StoredPlant[]>, next: second.next }
+  return { json: toJson(plants) as PlantPage['json'], next: second.next }
 }
 
 const conflictReplayed: StoreFault = {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import type { Plant as WirePlant } from '../../../client/client.ts'
 import type { OperationId } from '../../../contract/operation-types.ts'
 import type { Plant, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
@@ -17,7 +18,7 @@ const TAGS = ['', 'Tree', 'tree']
 
 const id = fc.constantFrom(...IDS)
 const tag = fc.constantFrom(...TAGS)
-const content: fc.Arbitrary<Plant> = fc.record(
+const content: fc.Arbitrary<WirePlant> = fc.record(
   { name: fc.constantFrom('', 'Abies'), tag },
   { requiredKeys: ['name'], noNullPrototype: true },
 )

@@ -1,5 +1,5 @@
-import { hasSameContent } from '../../../../contract/plant.ts'
 import type { CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
+import { repeatCreate } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
@@ -38,7 +38,7 @@ export async function createPlants(
   })
   return plants.map((plant) => {
     const present = stored.get(plant.id)
-    if (present !== undefined) return hasSameContent(present, plant) ? 'replayed' : 'conflict'
+    if (present !== undefined) return repeatCreate(present, plant)
     stored.set(plant.id, plant)
     return 'created'
   })

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { plantJson } from '../../../../contract/plant.ts'
+import { plantJson } from '../../../../service/plant-content.ts'
 import type { PageRequest, PlantPage, StoredPlant } from '../../../../service/plant-store.ts'
 import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { textLength } from '../../../../contract/plant.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
+import { textLength } from '../../../../service/plant-content.ts'
 import {
   type PageRequest,
   type PlantCount,

@@ -1,0 +1,146 @@
+import type { components } from '../contract/api.gen.ts'
+import type { Member, MemberValue } from '../contract/members.ts'
+import type { Json } from '../contract/operation-types.ts'
+import type { Change } from './change-feed.ts'
+import {
+  type Content,
+  contentJson,
+  type FieldsPatch,
+  plantJson,
+  readFields,
+  writeFields,
+} from './plant-content.ts'
+import type { NewPlant, Plant, PlantPage, PlantPatch, StoredPlant } from './plant-store.ts'
+
+type Schemas = components['schemas']
+
+/** Values of the API by the names of their members. */
+type Values = { readonly [name: string]: MemberValue | null | undefined }
+
+/** An own field, and how its JSON begins. */
+interface FieldStart extends Pick<Member, 'name' | 'type'> {
+  readonly start: string
+}
+
+/**
+ * Converts plants between the API, where own fields are members of a plant, and the store, where they are one text.
+ * Values of the API must be valid.
+ */
+export class PlantCodec {
+  /** Sorted by name. */
+  readonly #fields: readonly FieldStart[]
+  readonly #hidden: ReadonlySet<string>
+
+  /**
+   * @param members of a plant, according to the contract
+   * @param hidden the names of stored fields that the contract does not have
+   */
+  constructor(members: readonly Member[], hidden: readonly string[] = []) {
+    this.#fields = members
+      .filter(({ schema }) => schema !== undefined)
+      .map(({ name, type }) => ({ name, type, start: `${JSON.stringify(name)}:` }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1))
+    this.#hidden = new Set(hidden)
+  }
+
+  /** A plant to create or to put, without undocumented members. It clears the fields that it does not have. */
+  toPlant(plant: Schemas['NewPlant']): NewPlant {
+    return { id: plant.id, ...this.toContent(plant) }
+  }
+
+  /** The same without the id. */
+  toContent(values: Schemas['Plant']): Plant & FieldsPatch {
+    const { name, tag } = values
+    const content = tag === undefined ? { name } : { name, tag }
+    return this.#fields.length === 0 ? content : { ...content, ...this.#toFields(values, 'clear') }
+  }
+
+  /** The patch after which a plant has exactly this content. */
+  toReplacement(values: Schemas['Plant']): PlantPatch {
+    const { tag = null, ...content } = this.toContent(values)
+    return { ...content, tag }
+  }
+
+  /** A patch without undocumented members, such as a number that is not exact, which must not reach the store. */
+  toPatch(values: Omit<Schemas['PlantPatch'], 'id'>): PlantPatch {
+    const { name, tag } = values
+    return {
+      ...(name !== undefined && { name }),
+      ...(tag !== undefined && { tag }),
+      ...(this.#fields.length > 0 && this.#toFields(values, 'keep')),
+    }
+  }
+
+  /** @param missing what to do with the fields that the values lack */
+  #toFields(given: object, missing: 'clear' | 'keep'): FieldsPatch {
+    const values: Values = Object(given)
+    let fields = ''
+    let clears = ''
+    for (const { name, start } of this.#fields) {
+      // Not a method that every object inherits.
+      const value = Object.hasOwn(values, name) ? values[name] : undefined
+      if (value !== undefined && value !== null) {
+        const json = typeof value === 'string' ? JSON.stringify(value) : String(value)
+        fields += fields === '' ? start + json : `,${start}${json}`
+      } else if (value === null || missing === 'clear') {
+        clears += clears === '' ? `${start}null` : `,${start}null`
+      }
+    }
+    return { ...(fields !== '' && { fields }), ...(clears !== '' && { clears }) }
+  }
+
+  /** A plant as in the API. */
+  toValues({ id, name, tag, fields }: StoredPlant): Schemas['StoredPlant'] {
+    const plant = tag === undefined ? { id, name } : { id, name, tag }
+    if (fields === undefined || this.#fields.length === 0) return plant
+    const given = new Map(readFields(fields))
+    const values = this.#fields.flatMap(({ name, type }) => {
+      const json = given.get(name)
+      if (json === undefined) return []
+      return [[name, type === 'int64' ? BigInt(json) : JSON.parse(json)]]
+    })
+    return { ...plant, ...Object.fromEntries(values) }
+  }
+
+  plantJson(plant: StoredPlant): Json<Schemas['StoredPlant']> {
+    return plantJson(this.#withoutHidden(plant)) as Json<Schemas['StoredPlant']>
+  }
+
+  contentJson(plant: Plant): Json<Schemas['Plant']> {
+    return contentJson(this.#withoutHidden(plant)) as Json<Schemas['Plant']>
+  }
+
+  changeJson({ cursor, at, type, id, plant }: Change): Json<Schemas['Change']> {
+    const content = plant === undefined ? '' : `,"plant":${this.contentJson(plant)}`
+    // None of the strings needs an escape.
+    const json = `{"cursor":"${cursor}","at":"${at}","type":"${type}","id":${id}${content}}`
+    return json as Json<Schemas['Change']>
+  }
+
+  changesJson(changes: readonly Change[]): Json<Schemas['Change'][]> {
+    return `[${changes.map((change) => this.changeJson(change)).join()}]` as Json<
+      Schemas['Change'][]
+    >
+  }
+
+  /** The JSON of a page. Without hidden fields, it is that of the store. */
+  pageJson({ json }: Pick<PlantPage, 'json'>): PlantPage['json'] {
+    if (this.#hidden.size === 0) return json
+    const hidden = this.#hidden
+    const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
+    // The names of an array's members are numbers, which can be those of fields.
+    function show(this: unknown, name: string, value: unknown, context?: { source?: string }) {
+      if (hidden.has(name) && !Array.isArray(this)) return undefined
+      return typeof value === 'number' ? rawJSON(String(context?.source)) : value
+    }
+    const plants: unknown = JSON.parse(json, show)
+    return JSON.stringify(plants) as PlantPage['json']
+  }
+
+  #withoutHidden<Each extends Content>(plant: Each): Each {
+    const { fields } = plant
+    if (this.#hidden.size === 0 || fields === undefined || fields === null) return plant
+    const shown = readFields(fields).filter(([name]) => !this.#hidden.has(name))
+    return { ...plant, fields: writeFields(shown) }
+  }
+}
