@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions 
 import { type ContractDocument, plantMembers } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
 import { prepareParser } from '../../../contract/exact-json.ts'
+import { listAlternatives } from '../../../contract/keywords.ts'
 import { known } from '../../../contract/known.ts'
 import type { Clock } from '../../../time/clock.ts'
 import { ApiError, serviceBusy } from '../responses/api-error.ts'
@@ -11,7 +12,7 @@ import {
   LARGE_MESSAGES_BYTES_MAX,
   SMALL_MESSAGE_BYTES,
 } from '../responses/byte-budget.ts'
-import { firstParameterError, listAlternatives } from './parameters.ts'
+import { firstParameterError } from './parameters.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 export const JSON_TYPES = ['application/json', 'application/merge-patch+json']
