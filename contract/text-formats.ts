@@ -49,7 +49,7 @@ const NOT_IN_URI = /[^\w.~!$&'()*+,;=:@/?#[\]%-]|%(?![\da-f]{2})/i
 
 /** A scheme, an optional authority, a path, a query and a fragment. Brackets can only enclose an IP address. */
 const URI =
-  /^[a-z][a-z\d+.-]*:(?:\/\/(?:[^@/?#[\]]*@)?(?:\[[\da-fv:.]+\]|[^@:/?#[\]]*)(?::\d*)?(?![^/?#])|(?!\/\/))[^?#[\]]*(?:\?[^#[\]]*)?(?:#[^#[\]]*)?$/i
+  /^[a-z][a-z\d+.-]*:(?:\/\/(?:[^@/?#[\]]*@)?(?:\[[\da-fv:.]+\]|[^@:/?#[\]]*)(?::\d*)?(?:\/[^?#[\]]*)?|\/?[^/?#[\]][^?#[\]]*|\/)?(?:\?[^#[\]]*)?(?:#[^#[\]]*)?$/i
 
 /** A `URI` of RFC 3986 §3. The address in brackets is not checked further. */
 function isUri(text: string): boolean {

@@ -232,11 +232,60 @@ t.test('dates and times are judged as by another implementation', async (t) => {
   }
 })
 
-t.test('the URIs and addresses of web pages are valid', async () => {
-  fc.assert(
-    fc.property(
-      fc.webUrl({ withQueryParameters: true, withFragments: true }),
-      TEXT_FORMATS.uri.isValid,
+const pchar = fc.oneof(
+  fc.constantFrom(..."azAZ09-._~!$&'()*+,;=:@"),
+  fc.constantFrom('%20', '%C3%a9'),
+)
+
+const characters = (unit: fc.Arbitrary<string>) =>
+  fc.array(unit, { maxLength: 5 }).map((parts) => parts.join(''))
+
+/** Parts of a URI, each by the rule of that name in RFC 3986, Appendix A. */
+const segment = characters(pchar)
+const pathAbempty = fc
+  .array(segment, { maxLength: 3 })
+  .map((parts) => parts.map((each) => `/${each}`).join(''))
+const userinfo = characters(pchar.filter((each) => each !== '@'))
+const host = fc.oneof(
+  characters(pchar.filter((each) => !'@:'.includes(each))),
+  fc.constantFrom('[::1]', '[2001:db8::192.0.2.1]', '192.0.2.1'),
+)
+const authority = fc
+  .tuple(
+    fc.oneof(
+      fc.constant(''),
+      userinfo.map((each) => `${each}@`),
     ),
+    host,
+    fc.constantFrom('', ':', ':8080'),
+  )
+  .map((parts) => parts.join(''))
+const hierPart = fc.oneof(
+  fc.tuple(authority, pathAbempty).map(([each, path]) => `//${each}${path}`),
+  fc.tuple(fc.constantFrom('', '/'), pchar, segment, pathAbempty).map((parts) => parts.join('')),
+  fc.constantFrom('', '/'),
+)
+const query = characters(fc.oneof(pchar, fc.constantFrom('/', '?')))
+const optional = (start: string) =>
+  fc.oneof(
+    fc.constant(''),
+    query.map((each) => start + each),
+  )
+const uri = fc
+  .tuple(fc.constantFrom('a', 'https', 'A+1-.z'), hierPart, optional('?'), optional('#'))
+  .map(([scheme, ...parts]) => `${scheme}:${parts.join('')}`)
+
+t.test('every URI of the grammar is valid, and none with another character is', async () => {
+  const other = fc.constantFrom(...'\0 "<>\\^`{|}[%é🌲')
+  fc.assert(
+    fc.property(uri, other, fc.nat(), (text, character, position) => {
+      assert.ok(TEXT_FORMATS.uri.isValid(text), text)
+      const at = position % (text.length + 1)
+      const changed = `${text.slice(0, at)}${character}${text.slice(at)}`
+      // What follows can complete a percent sign.
+      const isEncoded = /%[\da-f]{2}/i.test(changed.slice(at, at + 3))
+      if (!isEncoded || character !== '%') assert.ok(!TEXT_FORMATS.uri.isValid(changed), changed)
+    }),
+    { numRuns: 2000 },
   )
 })
