@@ -28,6 +28,10 @@ t.test('fields are added and gone', async (t) => {
 /** Pairs with the same values. */
 const same: readonly [FieldSchema, FieldSchema][] = [
   [string, { ...string, title: 'x', description: 'x', examples: ['x'] }],
+  [
+    { ...string, format: 'date' },
+    { ...string, format: 'date', title: 'x' },
+  ],
   [string, { ...string, minLength: 0 }],
   [int32, { ...int32, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }],
   [
