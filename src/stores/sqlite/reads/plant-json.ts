@@ -1,10 +1,20 @@
 import { known } from '../../../../contract/known.ts'
 import { CONTENT_COLUMNS } from '../../shared/rows.ts'
 
-/** A plant in JSON, as a column. SQLite formats a row faster than we create an object for it. */
+const UNTAGGED = `json_object('id', id, 'name', name)`
+const TAGGED = `json_object('id', id, 'name', name, 'tag', tag)`
+
+/**
+ * A plant in JSON, as a column. SQLite formats a row faster than we create an object for it. Own fields are JSON already.
+ * Without them, the JSON of a plant ends with a string, so it has only one brace at its end.
+ */
 export const PLANT_JSON = `
-  CASE WHEN tag IS NULL THEN json_object('id', id, 'name', name)
-  ELSE json_object('id', id, 'name', name, 'tag', tag) END`
+  CASE
+    WHEN fields IS NOT NULL
+      THEN rtrim(iif(tag IS NULL, ${UNTAGGED}, ${TAGGED}), '}') || ',' || fields || '}'
+    WHEN tag IS NULL THEN ${UNTAGGED}
+    ELSE ${TAGGED}
+  END`
 
 /** The bytes of a plant's text. SQLite stores the lengths with the row, so this does not read the text. */
 export const TEXT_BYTES = CONTENT_COLUMNS.map(

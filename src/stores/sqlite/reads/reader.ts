@@ -53,7 +53,7 @@ interface PendingRead {
 }
 
 /**
- * Reads plants, changes, the restriction, tokens and webhooks. Every method throws StoreUnavailable if the database
+ * Reads plants, changes, the restriction, settings, tokens and webhooks. Every method throws StoreUnavailable if the database
  * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
@@ -206,6 +206,10 @@ export class Reader {
     return readNow(this.#readRestriction)
   }
 
+  readSetting(name: string): string | undefined {
+    return readNow(() => this.#statements.setting.get(name))
+  }
+
   findToken(selector: Uint8Array): StoredToken | undefined {
     const row = readNow(() => this.#statements.token.get(selector))
     return row && toToken(row)
@@ -327,6 +331,7 @@ function prepareReads(db: Database) {
         `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
+    setting: db.prepare<string, string>('SELECT value FROM settings WHERE name = ?').pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
     webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
