@@ -86,7 +86,7 @@ export function prepareChangeRead(
 }
 
 const small = (column: string) =>
-  `CASE WHEN ${TEXT_BYTES} <= ${ROW_TEXT_MAX} THEN ${column} END AS ${column}`
+  `CASE WHEN ${column} IS NOT NULL AND ${TEXT_BYTES} <= ${ROW_TEXT_MAX} THEN ${column} END AS ${column}`
 
 function prepareStatements(db: Database) {
   return {

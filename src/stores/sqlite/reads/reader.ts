@@ -18,27 +18,15 @@ import type { AcquireSlot } from '../../../../service/short-read.ts'
 import type { StoredToken } from '../../../../service/token-store.ts'
 import type { Webhook } from '../../../../service/webhook-store.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
-import {
-  BATCH_TEXT_MAX,
-  EXPORT_BATCH_SIZE,
-  ROW_TEXT_MAX,
-  ROWS_MAX,
-} from '../../shared/page-limits.ts'
-import {
-  CONTENT_COLUMNS,
-  joinPlants,
-  type PlantRow,
-  type TokenRow,
-  toPlant,
-  toToken,
-} from '../../shared/rows.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
+import { joinPlants, type PlantRow, type TokenRow, toPlant, toToken } from '../../shared/rows.ts'
 import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount } from './plant-count.ts'
-import { lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { JSON_OR_ID, lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch } from './plant-search.ts'
 import type { Read } from './plant-slices.ts'
 import { prepareTagScan } from './tag-scan.ts'
@@ -300,10 +288,6 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
 function toPage(plants: readonly string[]): PlantPage {
   return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
-
-const JSON_OR_ID = `
-  CASE WHEN ${CONTENT_COLUMNS.map((column) => `octet_length(${column}) > ${ROW_TEXT_MAX}`).join(' OR ')} THEN id
-  ELSE ${PLANT_JSON} END`
 
 function prepareReads(db: Database) {
   return {
