@@ -43,6 +43,7 @@ import { listTags } from './plants/tag-scan.ts'
 import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
+import { readSetting, replaceSetting } from './postgres-settings.ts'
 import { PostgresTokens } from './postgres-tokens.ts'
 import { PostgresWebhooks } from './postgres-webhooks.ts'
 import { advise } from './store-advice.ts'
@@ -175,6 +176,18 @@ export class PostgresStore implements Store {
       await this.#feed.noteList(step.changes?.length ?? 0)
       return result
     })
+  }
+
+  readSetting(name: string): Promise<string | undefined> {
+    return readSetting(this.#read, name)
+  }
+
+  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
+    return this.#inFlight.track(() =>
+      this.#connections.verified((client) =>
+        replaceSetting((text, values) => client.change(text, values), name, expected, next),
+      ),
+    )
   }
 
   ping(): Promise<void> {

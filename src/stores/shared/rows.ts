@@ -8,7 +8,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
  * The columns of the table `plants` on both engines, except the id. Migrations and triggers spell them out, because
  * those must never change.
  */
-export const CONTENT_COLUMNS = ['name', 'tag'] as const
+export const CONTENT_COLUMNS = ['name', 'tag', 'fields'] as const
 
 /** All columns of the table `plants`, in SQL. */
 export const PLANT_COLUMNS = ['id', ...CONTENT_COLUMNS].join(', ')
@@ -18,6 +18,7 @@ export interface PlantRow {
   readonly id: bigint
   readonly name: string
   readonly tag: string | null
+  readonly fields: string | null
 }
 
 /** The values of CONTENT_COLUMNS, in their order. */
@@ -25,7 +26,8 @@ export function contentValues(plant: Plant): (string | null)[] {
   return CONTENT_COLUMNS.map((column) => plant[column] ?? null)
 }
 
-export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
+export function toPlant({ id, name, tag, fields }: PlantRow): StoredPlant {
+  if (fields !== null) return tag === null ? { id, name, fields } : { id, name, tag, fields }
   return tag === null ? { id, name } : { id, name, tag }
 }
 
@@ -43,13 +45,14 @@ export interface ChangeRow {
   /** Null if the plant was removed. */
   readonly name: string | null
   readonly tag: string | null
+  readonly fields: string | null
 }
 
 /** @param cursor of the change, encoded */
-export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
+export function toChange(cursor: string, { at, type, id, name, tag, fields }: ChangeRow): Change {
   const change = { cursor, at: new Date(at).toISOString(), id }
   if (type === 'removed' || name === null) return { ...change, type: 'removed' }
-  return { ...change, type, plant: toContent({ name, tag }) }
+  return { ...change, type, plant: toContent({ name, tag, fields }) }
 }
 
 /** A row of the table `tokens`. Times are in milliseconds since 1970. */
