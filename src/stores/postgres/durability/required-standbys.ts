@@ -2,7 +2,7 @@ import { StoreError } from '../../shared/store-error.ts'
 import type { Connections } from '../connection/connections.ts'
 import type { Run } from '../connection/pooled-client.ts'
 import { formatStandbys } from '../connection/standby-guarantee.ts'
-import { readSetting, replaceSetting } from '../postgres-settings.ts'
+import { readSetting, replaceSetting } from './stored-settings.ts'
 
 const NAME = 'require_standbys'
 const REPLACE = `

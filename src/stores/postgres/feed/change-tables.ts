@@ -200,7 +200,7 @@ export const ADD_FIELDS = `
     IF EXISTS (
       SELECT FROM pg_attribute WHERE attrelid = 'plant_changes'::regclass AND attname = 'fields'
     ) THEN RETURN; END IF;
-    ALTER TABLE plants ADD COLUMN fields text;
+    ALTER TABLE plants ADD COLUMN IF NOT EXISTS fields text;
     ALTER TABLE plant_changes ADD COLUMN fields text[];
     CREATE OR REPLACE ${buildFunction([...NAME_AND_TAG, FIELDS])};
   END $do$`

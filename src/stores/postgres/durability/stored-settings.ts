@@ -1,4 +1,4 @@
-import type { Run } from './connection/pooled-client.ts'
+import type { Run } from '../connection/pooled-client.ts'
 
 const FIND = 'SELECT value FROM plant_store_settings WHERE name = $1'
 const ADD = `
