@@ -18,7 +18,7 @@ import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
-import { countWaiting } from './sessions.ts'
+import { countWaiting, shortenLockWaits } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -53,8 +53,8 @@ async function setUp(t: Test) {
     const end = await findEnd(run, 'latest')
     if (end !== undefined) cursors.push(encodeCursor(end))
   }
-  const open = async (timeout = 10_000) => {
-    const store = await PostgresStore.open({ url: made.url, timeout })
+  const open = async () => {
+    const store = await PostgresStore.open({ url: made.url, timeout: 10_000 })
     t.teardown(() => store.close())
     return store
   }
@@ -133,7 +133,10 @@ t.test('an upgrade gives up if another transaction uses the plants for long', as
   const reading = await connect()
   await reading.query('BEGIN; SELECT id FROM plants')
   const message = /: its schema cannot be upgraded while another transaction is using the plants$/
-  await t.rejects(open(500), { message })
+  const { limits, undo } = shortenLockWaits(t)
+  await t.rejects(open(), { message })
+  t.same(new Set(limits), new Set(['9000ms']), 'the server gives up before the client')
+  undo()
   t.same(await query('SELECT max(version) FROM plant_store_schema'), [{ max: FIRST_VERSION }])
   await query(`${CREATE} (3, 'still possible', NULL)`)
   await reading.query('COMMIT')
