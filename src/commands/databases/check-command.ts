@@ -11,9 +11,9 @@ const help = `
 Verifies the database, prints one line per check (ok, WARN or FAIL) and changes nothing. The service can be
 running. Exit codes: 0 no faults, possibly warnings; 1 the check could not run; 2 the database has a fault.
 
-With --contract, it then opens the database like the service, and verifies that all plants satisfy the contract. The
-service needs this before it starts with a contract that allows fewer values than the previous one. Stop or freeze it
-first: the result is valid until a plant changes.`
+With --contract, it then opens the database like the service, verifies that all plants satisfy the contract, and
+remembers the result. The service needs it before it starts with a contract that allows fewer values than the previous
+one. Stop or freeze the service first: the result is valid until a plant changes.`
 
 const FAULTY = 2
 
