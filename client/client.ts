@@ -81,6 +81,8 @@ export type { PlantStoreClient }
  * const plants = createClient({ url: 'http://127.0.0.1:3000', token })
  * await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
  *
+ * @typeParam P the type of a plant, if the service has own fields. openapi-typescript generates it from the service's
+ *   `/documentation/json`, as `components['schemas']['Plant']`.
  * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token; or if
  * the platform is older than Node 22 and the browsers of its time
  */
@@ -335,7 +337,7 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
   }
 
   /**
-   * Replaces the name and tag of a plant. Without a `tag`, the plant loses its tag.
+   * Replaces the content of a plant. Without a `tag`, the plant loses its tag; the same applies to own fields.
    *
    * @example
    * const { etag } = await plants.replacePlant(4n, { name: 'Abies alba' })
@@ -353,7 +355,7 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
   }
 
   /**
-   * Changes only the properties in the patch; `tag: null` removes the tag. The token needs the scopes `read` and
+   * Changes only the properties in the patch; null removes a tag or an own field. The token needs the scopes `read` and
    * `write`.
    *
    * @example

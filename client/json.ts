@@ -1,5 +1,6 @@
 /** JSON (RFC 8259) in which ids are exact bigints. */
-import { SAFE_LENGTH, toInt64 } from '../contract/int64.ts'
+import { exactDecimal } from '../contract/decimal.ts'
+import { INEXACT, toInt64 } from '../contract/int64.ts'
 import { members } from '../contract/members.gen.ts'
 
 /** The names of the int64 members of a plant. */
@@ -34,18 +35,15 @@ export function parseJson(text: string, int64Fields: readonly string[] = []): un
     if (typeof value !== 'number') return value
     const source = String(context?.source)
     const integer = int64Names.has(name) ? toInt64(source) : undefined
-    return integer ?? checkExact(name, source, value)
+    return integer ?? readNumber(name, source)
   })
 }
 
-/** @throws RangeError if the number has another value than its source */
-function checkExact(name: string, source: string, value: number): number {
-  if (isExact(source, value)) return value
+/** @throws RangeError if the number would be rounded */
+function readNumber(name: string, source: string): number {
+  const number = exactDecimal(source)
+  if (number !== INEXACT) return number
   throw new RangeError(
     `the value of "${name}" would be rounded; if it is an int64, add the field to int64Fields: ${source}`,
   )
-}
-
-function isExact(source: string, value: number): boolean {
-  return (source.length <= SAFE_LENGTH && Number.isFinite(value)) || source === String(value)
 }

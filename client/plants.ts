@@ -37,7 +37,7 @@ export type StoredPlant<P extends Plant = Plant> = Pick<Schemas['StoredPlant'], 
 export type PlantPatch<P extends Plant = Plant> = Schemas['PlantPatch'] & FieldsPatch<P>
 
 /** The own fields of a patch. */
-export type FieldsPatch<P extends Plant> = {
+type FieldsPatch<P extends Plant> = {
   [Name in keyof P as Exclude<Name, keyof Plant>]?:
     | P[Name]
     | (undefined extends P[Name] ? null : never)
@@ -63,5 +63,5 @@ export type PlantChange<P extends Plant = Plant> =
  * const { cursor, type, id, plant }: Change = change
  */
 export type Change<P extends Plant = Plant> =
-  | (Schemas['ChangeWithPlant'] & { plant: P })
+  | (Omit<Schemas['ChangeWithPlant'], 'plant'> & { plant: P })
   | Schemas['Removal']
