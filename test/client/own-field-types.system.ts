@@ -9,6 +9,7 @@ import ts from 'typescript'
 import { extendContract, loadContract } from '../../contract/contract.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 import { makeFolder } from '../../tools/temporary-folders.ts'
+import { startService } from '../helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -113,8 +114,10 @@ export { heights, id, inStock, light, serial }
 let folder: string
 t.before(async () => {
   folder = makeFolder(t, tmpdir())
-  const document: OpenAPI3 = Object(structuredClone(extendContract(loadContract(), FIELDS)))
-  writeFileSync(join(folder, 'plants.ts'), astToString(await openapiTS(document)))
+  const { url } = await startService(t, { contract: extendContract(loadContract(), FIELDS) })
+  const document = await fetch(`${url}/documentation/json`)
+  const types = await openapiTS((await document.json()) as OpenAPI3)
+  writeFileSync(join(folder, 'plants.ts'), astToString(types))
   writeFileSync(join(folder, 'program.mts'), PROGRAM)
   declareClient(folder)
 })
