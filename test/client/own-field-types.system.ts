@@ -1,26 +1,20 @@
 /** Programs with types that are generated from the document of a service with own fields. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import ts from 'typescript'
-import { extendContract, loadContract } from '../../contract/contract.ts'
-import type { OwnField } from '../../contract/own-fields.ts'
 import { makeFolder } from '../../tools/temporary-folders.ts'
-import { startService } from '../helpers/service.ts'
+import type { Service } from '../helpers/service.ts'
+import { startNursery } from './nursery.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-const FIELDS: readonly OwnField[] = [
-  { name: 'height', schema: { type: 'integer', format: 'int32', minimum: 0, title: 'Height' } },
-  { name: 'light', schema: { type: 'string', enum: ['sun', 'half shade', 'shade'] } },
-  { name: 'planted', schema: { type: 'string', format: 'date', examples: ['2026-11-25'] } },
-  { name: 'price', schema: { type: 'number', minimum: 0 } },
-  { name: 'inStock', schema: { type: 'boolean' } },
-  { name: 'serial', schema: { type: 'integer', format: 'int64' } },
-]
+const OPENAPI_FETCH = import.meta.resolve('openapi-fetch')
+
+const INTERFACE = new URL('../fixtures/interface-1.0.0.yaml', import.meta.url)
 
 /** A program without casts, and with the errors that TypeScript must report. */
 const PROGRAM = `
@@ -111,22 +105,49 @@ await plain.replacePlant(4n, { ...known, name: 'Abies' })
 export { heights, id, inStock, light, serial }
 `
 
+/** A program that knows only the first published interface. */
+const PUBLISHED = `
+import createClient from 'openapi-fetch'
+import type { paths } from './published.ts'
+
+export async function create(baseUrl: string, token: string): Promise<string | undefined> {
+  const client = createClient<paths>({ baseUrl, headers: { Authorization: 'Bearer ' + token } })
+  const { data, error } = await client.POST('/plants', { body: { id: 4, name: 'Abies' } })
+  return data?.name ?? error?.message
+}
+`
+
+let service: Service
 let folder: string
 t.before(async () => {
   folder = makeFolder(t, tmpdir())
-  const { url } = await startService(t, { contract: extendContract(loadContract(), FIELDS) })
-  const document = await fetch(`${url}/documentation/json`)
-  const types = await openapiTS((await document.json()) as OpenAPI3)
-  writeFileSync(join(folder, 'plants.ts'), astToString(types))
-  writeFileSync(join(folder, 'program.mts'), PROGRAM)
+  service = await startNursery(t)
+  const document = await fetch(`${service.url}/documentation/json`)
+  await generateTypes('plants.ts', await document.text())
+  await generateTypes('published.ts', readFileSync(INTERFACE))
   declareClient(folder)
 })
 
 for (const exactOptionalPropertyTypes of [true, false]) {
   const mode = exactOptionalPropertyTypes ? 'with' : 'without'
   t.test(`a strict program compiles ${mode} exactOptionalPropertyTypes`, async (t) => {
-    t.strictSame(compile(folder, { exactOptionalPropertyTypes }), [])
+    writeFileSync(join(folder, 'program.mts'), PROGRAM)
+    t.strictSame(compile('program.mts', { exactOptionalPropertyTypes }), [])
   })
+}
+
+t.test('a client that is generated from the published interface works', async (t) => {
+  writeFileSync(join(folder, 'client.mts'), PUBLISHED)
+  t.strictSame(compile('client.mts'), [])
+  const runnable = join(folder, 'runnable.mts')
+  writeFileSync(runnable, PUBLISHED.replace("'openapi-fetch'", `'${OPENAPI_FETCH}'`))
+  const { create } = await import(pathToFileURL(runnable).href)
+  t.equal(await create(service.url, service.token), 'Abies')
+})
+
+/** Writes the types that openapi-typescript generates from a document in JSON or YAML. */
+async function generateTypes(name: string, document: string | Buffer): Promise<void> {
+  writeFileSync(join(folder, name), astToString(await openapiTS(document)))
 }
 
 /** Writes the types of the client, as they are in the package. */
@@ -138,9 +159,9 @@ function declareClient(folder: string): void {
   ts.createProgram([join(ROOT, 'client/client.ts')], declarations).emit()
 }
 
-/** The errors of the program, each with its line. */
-function compile(folder: string, options: ts.CompilerOptions): string[] {
-  const program = ts.createProgram([join(folder, 'program.mts')], {
+/** The errors of a program, each with its line. */
+function compile(name: string, options: ts.CompilerOptions = {}): string[] {
+  const program = ts.createProgram([join(folder, name)], {
     strict: true,
     noEmit: true,
     allowImportingTsExtensions: true,
@@ -150,7 +171,7 @@ function compile(folder: string, options: ts.CompilerOptions): string[] {
     typeRoots: [join(ROOT, 'node_modules/@types')],
     paths: {
       'plant-store/client': [join(folder, 'client/client.d.ts')],
-      'openapi-fetch': [join(ROOT, 'node_modules/openapi-fetch')],
+      'openapi-fetch': [fileURLToPath(OPENAPI_FETCH)],
     },
     ...options,
   })
