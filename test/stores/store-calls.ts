@@ -90,6 +90,11 @@ const METHOD_CALLS: Record<
       }),
     (store) => store.restrict({ expected: mirror, next: undefined }),
   ],
+  readSetting: [(store) => store.readSetting('called')],
+  replaceSetting: [
+    (store) => store.replaceSetting('called', undefined, 'x'),
+    (store) => store.replaceSetting('called', 'x', 'y'),
+  ],
   findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
   listTokens: [(store) => store.listTokens()],
   addToken: [(store) => store.addToken(token)],
