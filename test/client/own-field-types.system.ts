@@ -171,7 +171,7 @@ function compile(name: string, options: ts.CompilerOptions = {}): string[] {
     typeRoots: [join(ROOT, 'node_modules/@types')],
     paths: {
       'plant-store/client': [join(folder, 'client/client.d.ts')],
-      'openapi-fetch': [fileURLToPath(OPENAPI_FETCH)],
+      'openapi-fetch': [join(ROOT, 'node_modules/openapi-fetch/dist/index.d.mts')],
     },
     ...options,
   })
