@@ -1,4 +1,4 @@
-/** JSON (RFC 8259) in which ids are exact bigints. */
+/** JSON (RFC 8259) in which integers are exact. */
 import { exactDecimal } from '../contract/decimal.ts'
 import { INEXACT, toInt64 } from '../contract/int64.ts'
 import { members } from '../contract/members.gen.ts'
@@ -14,36 +14,33 @@ const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
  *
  * @example
  * toJson({ id: 4n, name: 'Abies alba Mill.' }) // {"id":4,"name":"Abies alba Mill."}
+ *
+ * @throws RangeError for NaN and infinities
  */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_name, member) =>
-    typeof member === 'bigint' ? rawJSON(String(member)) : member,
-  )
+  return JSON.stringify(value, (name, member) => {
+    if (typeof member === 'bigint') return rawJSON(String(member))
+    // JSON.stringify would write null, which removes a field in a patch.
+    if (typeof member === 'number' && !Number.isFinite(member)) {
+      throw new RangeError(`${name} is ${member}, which JSON cannot represent`)
+    }
+    return member
+  })
 }
 
 /**
- * Like `JSON.parse`, but an id within int64 becomes a bigint with exactly the digits in the text. Any other
- * number stays a number.
+ * Like `JSON.parse`, but no integer within int64 is rounded: an id is always a bigint, and any other integer is one if a
+ * number would change it.
  *
- * @param int64Fields the names of own fields whose values also become bigints
+ * @param int64Fields the names of own fields whose values are always bigints
  * @throws SyntaxError if the text is not JSON
- * @throws RangeError for a number that would be rounded
  */
 export function parseJson(text: string, int64Fields: readonly string[] = []): unknown {
   const int64Names = new Set([...INT64, ...int64Fields])
   return JSON.parse(text, (name: string, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number') return value
     const source = String(context?.source)
-    const integer = int64Names.has(name) ? toInt64(source) : undefined
-    return integer ?? readNumber(name, source)
+    const isBigint = int64Names.has(name) || exactDecimal(source) === INEXACT
+    return isBigint ? (toInt64(source) ?? value) : value
   })
-}
-
-/** @throws RangeError if the number would be rounded */
-function readNumber(name: string, source: string): number {
-  const number = exactDecimal(source)
-  if (number !== INEXACT) return number
-  throw new RangeError(
-    `the value of "${name}" would be rounded; if it is an int64, add the field to int64Fields: ${source}`,
-  )
 }

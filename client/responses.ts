@@ -44,7 +44,7 @@ export function readContent<Content>(
   isContent: (value: unknown) => value is Content,
   int64Fields: readonly string[] = [],
 ): Content {
-  const content = parseContent(result, int64Fields)
+  const content = parseContent(result.data, int64Fields)
   if (!isContent(content)) throw toError(result)
   return content
 }
@@ -57,12 +57,12 @@ export function readPlants<Content>(
   return readContent(result, isContent, result.int64Fields)
 }
 
-/** @throws like `readContent` for a failure, invalid JSON and a number that would be rounded */
-function parseContent(result: FetchResult, int64Fields: readonly string[]): unknown {
+/** Returns undefined, which is never valid content, for a failure or invalid JSON. */
+function parseContent(text = '', int64Fields: readonly string[]): unknown {
   try {
-    return parseJson(result.data ?? '', int64Fields)
-  } catch (error) {
-    throw toError(result, error instanceof RangeError ? error.message : undefined)
+    return parseJson(text, int64Fields)
+  } catch {
+    return undefined
   }
 }
 
@@ -155,16 +155,15 @@ export function readPlantCount({ response }: FetchResult) {
 /**
  * The error for a response that is a failure or violates the contract.
  *
- * @param problem what is wrong with the content; by default, the error quotes it
  */
-export function toError({ data, error, response }: FetchResult, problem?: string): ResponseError {
+export function toError({ data, error, response }: FetchResult): ResponseError {
   const { status, headers, url } = response
   const seconds = headers.get('retry-after') ?? ''
   const retryAfter = /^\d+$/.test(seconds) ? Number(seconds) : undefined
   const condition = isError(error) && findErrorCode(status, error.error)
   if (condition) return new PlantStoreError(condition, error.message, retryAfter)
   const location = headers.get('location')
-  const text = problem ?? data ?? (typeof error === 'string' ? error : JSON.stringify(error))
+  const text = data ?? (typeof error === 'string' ? error : JSON.stringify(error))
   const message = [
     `unexpected response from ${url}: status ${status}`,
     ...(location === null ? [] : [`redirect to ${location}`]),

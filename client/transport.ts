@@ -30,8 +30,8 @@ export interface ClientOptions extends RetryOptions {
    */
   readonly fetch?: Fetch | undefined
   /**
-   * The names of own fields with `format: int64`. Their values become bigints; all other numbers stay numbers. A number
-   * that would be rounded throws an UnexpectedAnswerError.
+   * The names of own fields with `format: int64`. Their values are always bigints. In other fields, only an integer that a
+   * number would change is one.
    *
    * @default []
    */
