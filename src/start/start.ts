@@ -58,7 +58,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   requireConsistency(config)
   const log = await createLog(config)
   const certificate = await loadCertificate(config)
-  const seedStore = await prepareSeed(config.seed)
+  const seedStore = await prepareSeed(loadContract(), config.seed)
   const onProblem = createProblemLog(log)
   const store = await openStore({ ...storeOptions(config), onProblem })
   let preparing: Promise<HttpServer> | undefined

@@ -1,4 +1,6 @@
+import { loadContract } from '../../../contract/contract.ts'
 import { keysOf } from '../../../contract/known.ts'
+import { members } from '../../../contract/members.gen.ts'
 import { type Format, readers } from '../../../formats/readers.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
@@ -78,7 +80,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const interruption = new AbortController()
   const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
-  const ignored = new IgnoredMembers()
+  const ignored = new IgnoredMembers(members)
   // The reader of standard error can go away, as `| head` does. The import continues.
   process.stderr.on('error', () => {})
   const openStore = dryRun ? openDryRun : openTarget
@@ -97,6 +99,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, message)))
     const { counted } = readers[format]
     const batches = readRecords(format, chunks, {
+      contract: loadContract(),
       ignoreColumns: ignoreUnknown,
       refuseMembers: strict,
       canBeCutOff: !isFile,
