@@ -9,6 +9,11 @@ const ALL_ADDRESSES = ['0.0.0.0', '::']
 export function requireConsistency(config: Config): void {
   requireSeparatePorts(config)
   requireIssuer(config)
+  if (config.contract !== undefined && config.hideFields) {
+    throw new ConfigError(
+      '--contract and --hide-fields exclude each other: only fields that are not in the contract are hidden',
+    )
+  }
   const { tlsCertificate, tlsKey } = config
   if ((tlsCertificate === undefined) !== (tlsKey === undefined)) {
     throw new ConfigError('--tls-certificate and --tls-key go together: set both, or neither')

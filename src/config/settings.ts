@@ -81,6 +81,20 @@ export const settings = {
     default: 'data/plants.db',
     read: nonEmptyString,
   },
+  contract: {
+    argument: '<file>',
+    description:
+      'extend plants by the fields in this OpenAPI Overlay file, such as data/nursery.yaml',
+    read: nonEmptyString,
+  },
+  hideFields: {
+    argument: '[on|off]',
+    description:
+      'start without --contract although the database has own fields, which are hidden and keep their values',
+    default: 'off',
+    bareFlag: 'on',
+    read: onOff,
+  },
   keepChanges: {
     argument: '<duration>',
     description: 'how long to retain changes for GET /changes and webhooks',

@@ -35,7 +35,7 @@ serveCalls<keyof ThreadMethods>(data.control, {
 })
 
 async function buildServer(data: ThreadData) {
-  const { config, contract, logsForAll, threads, ticketSecret, number: thread } = data
+  const { config, contract, hiddenFields, logsForAll, threads, ticketSecret } = data
   const log = await createLog(config, data.isTerminal)
   const store = await joinStore(storeOptions(config), data.store)
   const checkReady = async () => {
@@ -47,10 +47,11 @@ async function buildServer(data: ThreadData) {
   const server = await prepareHttpServer({
     config,
     contract,
+    hiddenFields,
     store,
     log,
     logsForAll,
-    thread,
+    thread: data.number,
     threads,
     checkReady,
     readKeys: () => main.call('readKeys'),

@@ -37,6 +37,8 @@ interface HttpThread {
 export interface HttpThreadsOptions {
   readonly config: Config
   readonly contract: ContractDocument
+  /** See AppOptions. */
+  readonly hiddenFields: readonly string[]
   /** One for each thread. */
   readonly links: readonly StoreLink[]
   /** Shared by the threads, so that their number does not matter to the issuer. */
@@ -83,7 +85,7 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
 }
 
 function startThread(
-  { config: { seed: _, ...config }, contract, links }: HttpThreadsOptions,
+  { config: { seed: _, ...config }, contract, hiddenFields, links }: HttpThreadsOptions,
   link: StoreLink,
   number: number,
   ticketSecret: Uint8Array,
@@ -97,6 +99,7 @@ function startThread(
     threads: links.length,
     config,
     contract,
+    hiddenFields,
     isTerminal: process.stderr.isTTY,
     logsForAll: number === 1,
     ticketSecret,

@@ -9,6 +9,8 @@ import type { HttpServer } from './http-server.ts'
 export interface ThreadData {
   readonly config: Config
   readonly contract: ContractDocument
+  /** See AppOptions. */
+  readonly hiddenFields: readonly string[]
   /** Starts at 1. */
   readonly number: number
   /** How many HTTP threads there are. */

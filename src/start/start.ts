@@ -1,11 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { loadContract, plantMembers } from '../../contract/contract.ts'
+import {
+  type ContractDocument,
+  extendContract,
+  loadContract,
+  plantMembers,
+} from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { Restriction } from '../../service/restriction.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
+import { loadOwnFields } from '../config/own-fields.ts'
 import { type Certificate, loadCertificate } from '../http/server/certificate.ts'
 import { type Listening, localUrl, toAuthority } from '../http/server/listener.ts'
 import type { HttpServer } from '../http-threads/http-server.ts'
@@ -19,6 +25,7 @@ import { prepareSeed } from '../transfer/seed.ts'
 import type { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts'
 import { connectionsPossible, watchDescriptors } from './descriptors.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
+import { adoptFields } from './own-fields.ts'
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
@@ -56,6 +63,8 @@ export interface RunningService {
  */
 export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireConsistency(config)
+  const fields = await loadOwnFields(config.contract)
+  const contract = extendContract(loadContract(), fields ?? [])
   const log = await createLog(config)
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(loadContract(), config.seed)
@@ -66,17 +75,20 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   let webhooks: WebhookDeliveries | undefined
   const watch = watchDescriptors(onProblem)
   try {
+    const hiddenFields = await adoptFields(store, fields, { hide: config.hideFields })
+    logHidden(log, hiddenFields)
+    const served = { contract, hiddenFields }
     await seedStore(store, seeding)
     const { links, warning } = await planThreads(config, store)
     // Meanwhile, the store starts its writer, which the first token needs.
-    preparing = prepareServer(config, store, links, log)
+    preparing = prepareServer(config, store, links, log, served)
     // If it fails first, the error is thrown once the token exists.
     preparing.catch(() => {})
     const access = await ensureFirstToken(config, new AccessTokens(store))
     const server = await preparing
     const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
-    webhooks = await startWebhooks(config, store, log)
+    webhooks = await startWebhooks(config, store, log, served)
     admin = await prepareAdminPort(config, {
       server,
       threads: links.length || 1,
@@ -123,6 +135,20 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   }
 }
 
+function logHidden(log: FastifyBaseLogger, fields: readonly string[]): void {
+  if (fields.length === 0) return
+  log.warn(
+    `the contract does not have these fields, so their values are kept and hidden: ${fields.join(', ')}`,
+  )
+}
+
+/** What a process serves. */
+interface ServedContract {
+  readonly contract: ContractDocument
+  /** See AppOptions. */
+  readonly hiddenFields: readonly string[]
+}
+
 // No process needs all of the following, so they are imported late.
 
 async function prepareServer(
@@ -130,14 +156,15 @@ async function prepareServer(
   store: Store,
   links: readonly StoreLink[],
   log: FastifyBaseLogger,
+  served: ServedContract,
 ): Promise<HttpServer> {
   if (links.length === 0) {
     const { prepareHttpServer } = await import('../http-threads/http-server.ts')
-    return prepareHttpServer({ config, contract: loadContract(), store, log })
+    return prepareHttpServer({ config, ...served, store, log })
   }
   const { prepareHttpThreads } = await import('../http-threads/http-threads.ts')
   const readKeys = issuerKeys(config, log)
-  return prepareHttpThreads({ config, contract: loadContract(), links, readKeys })
+  return prepareHttpThreads({ config, ...served, links, readKeys })
 }
 
 async function prepareAdminPort(
@@ -163,10 +190,11 @@ async function startWebhooks(
   { database, allowPrivateWebhooks: allowPrivate, keepChanges }: Config,
   store: Store,
   log: FastifyBaseLogger,
+  { contract, hiddenFields }: ServedContract,
 ): Promise<WebhookDeliveries | undefined> {
   if ('memory' in locateDatabase(database)) return undefined
   const { WebhookDeliveries } = await import('../webhooks/webhook-deliveries.ts')
-  const codec = new PlantCodec(plantMembers(loadContract()))
+  const codec = new PlantCodec(plantMembers(contract), hiddenFields)
   return new WebhookDeliveries({ store, log, codec, allowPrivate, keepChanges })
 }
 

@@ -29,6 +29,8 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
     expected: 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001',
   })),
   database: [{ value: '', expected: 'a non-empty string' }],
+  contract: [{ value: '', expected: 'a non-empty string' }],
+  hideFields: [{ value: 'maybe', expected: 'one of on, off' }],
   keepChanges: ['0', '59s', '7', '-1d', 'x', '3651d'].map((value) => ({
     value,
     expected: 'a duration from 1m to 3650d, in ms, s, m, h or d',

@@ -7,6 +7,10 @@ const SAME_PORT = '--admin-port must differ from --port, which is also 3000'
 const OTHER_SERVICES = 'because other services can have tokens of the same issuer'
 
 const REFUSED: readonly [options: object, message: string][] = [
+  [
+    { contract: 'nursery.yaml', hideFields: true },
+    '--contract and --hide-fields exclude each other: only fields that are not in the contract are hidden',
+  ],
   [{ tlsCertificate: 'cert.pem' }, TOGETHER],
   [{ tlsKey: 'key.pem' }, TOGETHER],
   [

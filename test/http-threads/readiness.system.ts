@@ -47,7 +47,7 @@ t.test('if a thread cannot be built, all threads end and the start fails', async
   const store = await openStore(config)
   const links = store.share(2) as StoreLink[]
   const readKeys = async () => ({ json: undefined, isNew: true, retryAfterMs: 0 })
-  const parts = { config, contract: loadContract(), links, readKeys }
+  const parts = { config, contract: loadContract(), hiddenFields: [], links, readKeys }
   await t.rejects(prepareHttpThreads(parts), { message: /cannot read \/missing\/cert.pem/ })
   // It would wait for threads that still use it.
   await store.close()

@@ -77,11 +77,6 @@ const METHOD_CALLS: Record<
   ],
   nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
-  readSetting: [(store) => store.readSetting('fields')],
-  replaceSetting: [
-    (store) => store.replaceSetting('fields', undefined, '1'),
-    (store) => store.replaceSetting('fields', '1', '2'),
-  ],
   readRestriction: [(store) => store.readRestriction()],
   restrict: [
     (store) => store.restrict({ expected: undefined, next: mirror }),

@@ -55,7 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
     db.exec(`
       ALTER TABLE plants ADD COLUMN fields TEXT;
       ALTER TABLE changes ADD COLUMN fields TEXT;
-      CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`)
+      CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`)
     extendFeed(db, ['tag', 'fields'])
   },
 ]

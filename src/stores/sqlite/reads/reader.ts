@@ -315,7 +315,9 @@ function prepareReads(db: Database) {
         `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
-    setting: db.prepare<string, string>('SELECT value FROM settings WHERE name = ?').pluck(),
+    setting: db
+      .prepare<string, string>('SELECT value FROM plant_store_settings WHERE name = ?')
+      .pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
     webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),

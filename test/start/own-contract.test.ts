@@ -1,0 +1,118 @@
+/** What a service serves with a contract that has own fields. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type ContractDocument, resolveReference } from '../../contract/contract.ts'
+import type { OwnField } from '../../contract/own-fields.ts'
+import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import { writeOverlay } from '../helpers/overlay.ts'
+import { newWebhook } from '../stores/webhook-suite.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
+
+const height: OwnField = {
+  name: 'height',
+  schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 500, examples: [120] },
+}
+const light: OwnField = { name: 'light', schema: { type: 'string', enum: ['sun', 'shade'] } }
+
+/** The examples of a media type. */
+interface Content {
+  readonly schema: object
+  readonly examples?: Record<string, { readonly value: object } | { readonly $ref: string }>
+}
+
+async function serve(t: Test, options: PlantStoreOptions) {
+  const store = await startPlantStore(options)
+  t.teardown(() => store.close())
+  const call = async (method: string, path: string, body?: object, type = 'application/json') => {
+    const response = await fetch(new URL(path, store.url), {
+      method,
+      headers: { authorization: `Bearer ${store.token}`, 'content-type': type },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const json: unknown = await response.json()
+    return { status: response.status, json }
+  }
+  return { call, close: store.close }
+}
+
+t.test('the served contract has the fields, and the service accepts its examples', async (t) => {
+  const { call } = await serve(t, { contract: writeOverlay(t, [height, light]) })
+  const { json } = await call('GET', '/documentation/json')
+  const document: ContractDocument = Object(json)
+  t.match(document.components.schemas.Plant?.properties, {
+    height: height.schema,
+    light: light.schema,
+  })
+  let accepted = 0
+  for (const [path, operations] of Object.entries(document.paths)) {
+    for (const [method, { requestBody }] of Object.entries(operations)) {
+      for (const [type, content] of Object.entries(requestBody?.content ?? {})) {
+        const { examples = {} }: Content = content
+        for (const [name, example] of Object.entries(examples)) {
+          const { value } = Object(
+            '$ref' in example ? resolveReference(document, example.$ref) : example,
+          )
+          const at = path.replace(/\{\w+\}/, String(Object(value).id ?? 1))
+          const { status, json } = await call(method.toUpperCase(), at, value, type)
+          t.not(status, 400, `${method} ${path}: ${name}: ${JSON.stringify(json)}`)
+          accepted++
+        }
+      }
+    }
+  }
+  t.ok(accepted > 3)
+})
+
+t.test('errors name the field', async (t) => {
+  const { call } = await serve(t, { contract: writeOverlay(t, [height, light]) })
+  const plant = { id: 1, name: 'Abies', height: 'tall' }
+  const messageOf = async (...args: Parameters<typeof call>) =>
+    String(Object((await call(...args)).json).message)
+  t.match(await messageOf('POST', '/plants', plant), /body\/height must be /)
+  t.match(
+    await messageOf('PUT', '/plants/1', { name: 'Abies', height: 501 }),
+    /body\/height must be .*500/,
+  )
+  t.match(await messageOf('POST', '/plants/batch', [plant]), /body\/0\/height must be /)
+  const patch = 'application/merge-patch+json'
+  t.match(
+    await messageOf('PATCH', '/plants/1', { light: 'moon' }, patch),
+    /body\/light must be .*shade/,
+  )
+})
+
+t.test('webhooks have the fields of the contract', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const receiver = await startReceiver(t, { plain: true })
+  const options = { database, allowPrivateWebhooks: true }
+  const first = await serve(t, { ...options, contract: writeOverlay(t, [height, light]) })
+  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  t.teardown(() => store.close())
+  await store.webhooks.add(
+    newWebhook('orders', { url: receiver.url, events: ['newPlant', 'plantChanged'] }),
+  )
+  await first.call('POST', '/plants', { id: 1, name: 'Abies', height: 120, light: 'sun' })
+  await receiver.until(1)
+  await first.close()
+  const second = await serve(t, { ...options, contract: writeOverlay(t, [height]) })
+  await second.call('PUT', '/plants/1', { name: 'Abies', height: 130 })
+  // The stop can interrupt the first delivery, which is then repeated.
+  const received = await receiver.until(({ event }) => event === 'plantChanged')
+  t.match(received[0]?.body, '{"id":1,"name":"Abies","height":120,"light":"sun"}')
+  t.equal(received.at(-1)?.body, '{"id":1,"name":"Abies","height":130}')
+})
+
+t.test('a contract that cannot be used is refused before there is a database', async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const contract = writeOverlay(t, [{ name: 'tag', schema: { type: 'boolean' } }])
+  await t.rejects(startPlantStore({ database, contract }), {
+    name: 'Error',
+    message: `invalid contract ${contract}: actions/0/update/properties/tag: this name is reserved`,
+  })
+  await t.rejects(startPlantStore({ database, contract: '/missing.yaml' }), {
+    message: 'cannot read /missing.yaml: no such file or directory',
+  })
+  t.notOk(existsSync(database))
+})
