@@ -1,7 +1,8 @@
 import { limits } from '../contract/limits.gen.ts'
 import { BatchError } from './errors.ts'
 import { toJson } from './json.ts'
-import type { BatchResult, NewPlant } from './types.ts'
+import type { NewPlant } from './plants.ts'
+import type { BatchResult } from './types.ts'
 
 /** The contract's limit on the number of plants in a request. */
 const PLANTS_MAX = limits.createPlants.body.maxItems

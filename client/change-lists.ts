@@ -1,9 +1,10 @@
 import { hasCondition } from './errors.ts'
+import type { PlantChange } from './plants.ts'
 import { checkId } from './request-parameters.ts'
 import { isChangeCounts, readContent, toError } from './responses.ts'
 import { unknownOutcome } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import type { ChangeCounts, PlantChange } from './types.ts'
+import type { ChangeCounts } from './types.ts'
 
 /**
  * Sends a list of changes, unless it is empty.

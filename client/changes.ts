@@ -1,8 +1,9 @@
 import { limits } from '../contract/limits.gen.ts'
-import { areChanges, type FetchResult, readContent, readNextQuery, toError } from './responses.ts'
+import type { Change, Plant } from './plants.ts'
+import { areChanges, type FetchResult, readNextQuery, readPlants, toError } from './responses.ts'
 import type { WaitOptions } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import type { Change, ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
+import type { ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
 
 /** How long each request waits for changes. Proxies commonly close a connection after a minute without a response. */
 const WAIT_SECONDS = 30
@@ -10,18 +11,18 @@ const WAIT_SECONDS = 30
 const PAGE_SIZE = limits.listChanges.limit.maximum
 
 /** Fetches a page of changes. */
-export function fetchChanges(
+export function fetchChanges<P extends Plant>(
   transport: Transport,
   { wait = 0, ...query }: ChangeQuery,
   options?: CallOptions,
   isEndless = false,
-): Promise<ChangePage> {
+): Promise<ChangePage<P>> {
   const params = { query: wait === 0 ? query : { ...query, wait } }
   const waiting: WaitOptions = { waitMs: 1000 * wait, isEndless }
   return transport.call(
     (http, init) => http.GET('/changes', { ...init, params }),
     (result) => {
-      const changes = readContent(result, areChanges)
+      const changes = readPlants(result, areChanges<P>)
       const after = readCursor(result)
       const next = { ...query, after, wait }
       return { changes, cursor: after, next: (options) => fetchChanges(transport, next, options) }
@@ -35,16 +36,16 @@ export function fetchChanges(
  * Follows changes by long polling. Changes arrive as soon as in a stream, and `fetch` and proxies need only wait for a
  * response.
  */
-export async function* followChanges(
+export async function* followChanges<P extends Plant>(
   transport: Transport,
   { after, pageSize: limit = PAGE_SIZE, signal }: ChangesOptions,
-): AsyncGenerator<Change, void, void> {
+): AsyncGenerator<Change<P>, void, void> {
   const query = { ...(after !== undefined && { after }), limit }
   // Without a wait. If it failed while it waits after `latest`, its retry would miss changes.
-  const first = await fetchChanges(transport, query, { signal })
+  const first = await fetchChanges<P>(transport, query, { signal })
   yield* first.changes
   const pages = changePages(first.cursor, (after) =>
-    fetchChanges(transport, { after, limit, wait: WAIT_SECONDS }, { signal }, true),
+    fetchChanges<P>(transport, { after, limit, wait: WAIT_SECONDS }, { signal }, true),
   )
   for (;;) {
     const { value } = await pages.next()

@@ -5,6 +5,7 @@ import { type Part, sendParts, splitPlants } from './batches.ts'
 import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
+import type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
 import { changeParameters, checkId, pathParameters } from './request-parameters.ts'
 import {
   areStoredPlants,
@@ -18,29 +19,24 @@ import {
   readEntityTag,
   readNextQuery,
   readPlantCount,
+  readPlants,
   toError,
 } from './responses.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 import type {
   AccessToken,
   BatchResult,
-  Change,
   ChangeCounts,
   ChangeOptions,
   ChangePage,
   ChangeQuery,
   ChangesOptions,
   CountQuery,
-  NewPlant,
   Page,
-  Plant,
-  PlantChange,
   PlantCount,
-  PlantPatch,
   PlantQuery,
   PlantsQuery,
   ReadOptions,
-  StoredPlant,
   TaggedPlant,
   TagPage,
   TagQuery,
@@ -56,27 +52,22 @@ export {
   UnknownOutcomeError,
 } from './errors.ts'
 export { parseJson, toJson } from './json.ts'
+export type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
 export type { CallOptions, ClientOptions } from './transport.ts'
 export type {
   AccessToken,
   BatchResult,
-  Change,
   ChangeCounts,
   ChangeOptions,
   ChangePage,
   ChangeQuery,
   ChangesOptions,
   CountQuery,
-  NewPlant,
   Page,
-  Plant,
-  PlantChange,
   PlantCount,
-  PlantPatch,
   PlantQuery,
   PlantsQuery,
   ReadOptions,
-  StoredPlant,
   TaggedPlant,
   TagPage,
   TagQuery,
@@ -90,10 +81,12 @@ export type { PlantStoreClient }
  * const plants = createClient({ url: 'http://127.0.0.1:3000', token })
  * await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
  *
+ * @typeParam P the type of a plant, if the service has own fields. openapi-typescript generates it from the service's
+ *   `/documentation/json`, as `components['schemas']['Plant']`.
  * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token; or if
  * the platform is older than Node 22 and the browsers of its time
  */
-export function createClient(options: ClientOptions): PlantStoreClient {
+export function createClient<P extends Plant = Plant>(options: ClientOptions): PlantStoreClient<P> {
   return new PlantStoreClient(new Transport(options))
 }
 
@@ -118,7 +111,7 @@ type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promis
  *   await plants.updatePlant(id, { name })
  * }
  */
-class PlantStoreClient implements Operations {
+class PlantStoreClient<P extends Plant = Plant> implements Operations {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
@@ -134,11 +127,11 @@ class PlantStoreClient implements Operations {
    *
    * @throws PlantStoreError with the condition `plant-exists` if the id has a plant with other content
    */
-  async createPlant(plant: NewPlant, options?: CallOptions): Promise<{ plant: Plant }> {
+  async createPlant(plant: NewPlant<P>, options?: CallOptions): Promise<{ plant: P }> {
     checkId(plant.id)
     return this.#transport.call(
       (http, init) => http.POST('/plants', { ...init, body: plant }),
-      (result) => ({ plant: readContent(result, isPlant) }),
+      (result) => ({ plant: readPlants(result, isPlant<P>) }),
       options,
     )
   }
@@ -158,7 +151,7 @@ class PlantStoreClient implements Operations {
    *   PlantStoreError with the condition `plant-exists` or `repeated-id`
    * @throws TypeError for an id that is not a bigint, before anything is sent
    */
-  async createPlants(plants: readonly NewPlant[], options?: CallOptions): Promise<BatchResult> {
+  async createPlants(plants: readonly NewPlant<P>[], options?: CallOptions): Promise<BatchResult> {
     for (const { id } of plants) checkId(id)
     const send = ({ start, end, json }: Part) => {
       const request = { body: plants.slice(start, end), bodySerializer: () => json }
@@ -187,7 +180,7 @@ class PlantStoreClient implements Operations {
    * @throws TypeError for an id that is not a bigint, before anything is sent
    */
   async changePlants(
-    changes: readonly PlantChange[],
+    changes: readonly PlantChange<P>[],
     options?: CallOptions,
   ): Promise<ChangeCounts> {
     return sendChanges(this.#transport, changes, options)
@@ -202,7 +195,7 @@ class PlantStoreClient implements Operations {
    * const some = await plants.listPlants({ id: [4n, 49n] })
    * const { count } = await plants.listPlants({ untagged: true, count: true })
    */
-  async listPlants(query: PlantQuery = {}, options?: CallOptions): Promise<Page> {
+  async listPlants(query: PlantQuery = {}, options?: CallOptions): Promise<Page<P>> {
     if (query.after !== undefined) checkId(query.after)
     for (const id of query.id ?? []) checkId(id)
     // Without a value, the parameter would not be sent, which would select all plants.
@@ -210,11 +203,11 @@ class PlantStoreClient implements Operations {
     return this.#page(query, options)
   }
 
-  #page(query: PlantQuery | string, options?: CallOptions): Promise<Page> {
+  #page(query: PlantQuery | string, options?: CallOptions): Promise<Page<P>> {
     return this.#transport.call(
       (http, init) => http.GET('/plants', { ...init, ...toSearch(query) }),
       (result) => {
-        const plants = readContent(result, areStoredPlants)
+        const plants = readPlants(result, areStoredPlants<P>)
         const next = readNextQuery(result)
         const count = readPlantCount(result)
         return {
@@ -257,9 +250,9 @@ class PlantStoreClient implements Operations {
   async *plants(
     { pageSize, ...query }: PlantsQuery = {},
     options?: CallOptions,
-  ): AsyncGenerator<StoredPlant, void, void> {
+  ): AsyncGenerator<StoredPlant<P>, void, void> {
     const first = pageSize === undefined ? query : { ...query, limit: pageSize }
-    let page: Page | undefined = await this.listPlants(first, options)
+    let page: Page<P> | undefined = await this.listPlants(first, options)
     while (page !== undefined) {
       yield* page.plants
       page = await page.next?.(options)
@@ -330,21 +323,21 @@ class PlantStoreClient implements Operations {
    *
    * @throws PlantStoreError with the condition `plant-not-found`
    */
-  async getPlant(id: bigint, options?: UnconditionalOptions): Promise<TaggedPlant>
-  async getPlant(id: bigint, options: ReadOptions): Promise<TaggedPlant | undefined>
-  async getPlant(id: bigint, options: ReadOptions = {}): Promise<TaggedPlant | undefined> {
+  async getPlant(id: bigint, options?: UnconditionalOptions): Promise<TaggedPlant<P>>
+  async getPlant(id: bigint, options: ReadOptions): Promise<TaggedPlant<P> | undefined>
+  async getPlant(id: bigint, options: ReadOptions = {}): Promise<TaggedPlant<P> | undefined> {
     const { ifNoneMatch } = options
     const header = ifNoneMatch === undefined ? {} : { 'If-None-Match': ifNoneMatch }
     const params = { path: pathParameters(id), header }
     return this.#transport.call(
       (http, init) => http.GET('/plants/{id}', { ...init, params }),
-      (result) => (result.response.status === 304 ? undefined : readTaggedPlant(result)),
+      (result) => (result.response.status === 304 ? undefined : readTaggedPlant<P>(result)),
       options,
     )
   }
 
   /**
-   * Replaces the name and tag of a plant. Without a `tag`, the plant loses its tag.
+   * Replaces the content of a plant. Without a `tag`, the plant loses its tag; the same applies to own fields.
    *
    * @example
    * const { etag } = await plants.replacePlant(4n, { name: 'Abies alba' })
@@ -352,17 +345,17 @@ class PlantStoreClient implements Operations {
    * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
-  async replacePlant(id: bigint, plant: Plant, options?: ChangeOptions): Promise<TaggedPlant> {
+  async replacePlant(id: bigint, plant: P, options?: ChangeOptions): Promise<TaggedPlant<P>> {
     const params = changeParameters(id, options)
     return this.#transport.call(
       (http, init) => http.PUT('/plants/{id}', { ...init, params, body: plant }),
-      readTaggedPlant,
+      readTaggedPlant<P>,
       options,
     )
   }
 
   /**
-   * Changes only the properties in the patch; `tag: null` removes the tag. The token needs the scopes `read` and
+   * Changes only the properties in the patch; null removes a tag or an own field. The token needs the scopes `read` and
    * `write`.
    *
    * @example
@@ -371,12 +364,16 @@ class PlantStoreClient implements Operations {
    * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
-  async updatePlant(id: bigint, patch: PlantPatch, options?: ChangeOptions): Promise<TaggedPlant> {
+  async updatePlant(
+    id: bigint,
+    patch: PlantPatch<P>,
+    options?: ChangeOptions,
+  ): Promise<TaggedPlant<P>> {
     const params = changeParameters(id, options)
     const headers = { 'Content-Type': 'application/merge-patch+json' }
     return this.#transport.call(
       (http, init) => http.PATCH('/plants/{id}', { ...init, params, headers, body: patch }),
-      readTaggedPlant,
+      readTaggedPlant<P>,
       options,
     )
   }
@@ -413,7 +410,7 @@ class PlantStoreClient implements Operations {
    *
    * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
    */
-  async listChanges(query: ChangeQuery = {}, options?: CallOptions): Promise<ChangePage> {
+  async listChanges(query: ChangeQuery = {}, options?: CallOptions): Promise<ChangePage<P>> {
     return fetchChanges(this.#transport, query, options)
   }
 
@@ -430,7 +427,7 @@ class PlantStoreClient implements Operations {
    *
    * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
    */
-  changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, void> {
+  changes(options: ChangesOptions = {}): AsyncGenerator<Change<P>, void, void> {
     return followChanges(this.#transport, options)
   }
 }
@@ -440,6 +437,6 @@ function toSearch<Query>(query: Query | string) {
   return typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }
 }
 
-function readTaggedPlant(result: FetchResult): TaggedPlant {
-  return { plant: readContent(result, isStoredPlant), etag: readEntityTag(result) }
+function readTaggedPlant<P extends Plant>(result: FetchResult): TaggedPlant<P> {
+  return { plant: readPlants(result, isStoredPlant<P>), etag: readEntityTag(result) }
 }

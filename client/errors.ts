@@ -35,8 +35,8 @@ export class PlantStoreError extends ResponseError {
 }
 
 /**
- * The response violates the contract, such as a redirect or the error page of a proxy. The message quotes the
- * start of its body.
+ * The response violates the contract, such as a redirect or the error page of a proxy, or contains a number that would
+ * be rounded (see `int64Fields` in `ClientOptions`). The message names the number, or quotes the start of the body.
  *
  * @example
  * if (error instanceof UnexpectedAnswerError) console.error(`check the url: ${error.message}`)

@@ -6,14 +6,19 @@ import { isValueOf, type Member } from '../contract/members.ts'
 import { contentMembers } from '../contract/plant.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
+import type { Change, Plant, StoredPlant } from './plants.ts'
 
 type Schemas = components['schemas']
 
-/** A result of openapi-fetch: `data` is the content of a success, `error` the parsed content of a failure. */
+/**
+ * A result of openapi-fetch: `data` is the content of a success, `error` the parsed content of a failure. `int64Fields`
+ * is the client's option.
+ */
 export interface FetchResult {
   readonly data?: string
   readonly error?: unknown
   readonly response: Response
+  readonly int64Fields: readonly string[]
 }
 
 /** Finds the query of the next page, even among links that a proxy has added (RFC 8288). */
@@ -37,27 +42,36 @@ const EXCERPT_LENGTH = 200
 export function readContent<Content>(
   result: FetchResult,
   isContent: (value: unknown) => value is Content,
+  int64Fields: readonly string[] = [],
 ): Content {
-  const content = parseContent(result.data)
+  const content = parseContent(result, int64Fields)
   if (!isContent(content)) throw toError(result)
   return content
 }
 
-/** Returns undefined, which is never valid content, for a failure or invalid JSON. */
-function parseContent(text = ''): unknown {
+/** The same for content with plants, which can have own fields. The numbers of other content have names of their own. */
+export function readPlants<Content>(
+  result: FetchResult,
+  isContent: (value: unknown) => value is Content,
+): Content {
+  return readContent(result, isContent, result.int64Fields)
+}
+
+/** @throws like `readContent` for a failure, invalid JSON and a number that would be rounded */
+function parseContent(result: FetchResult, int64Fields: readonly string[]): unknown {
   try {
-    return parseJson(text)
-  } catch {
-    return undefined
+    return parseJson(result.data ?? '', int64Fields)
+  } catch (error) {
+    throw toError(result, error instanceof RangeError ? error.message : undefined)
   }
 }
 
-/** Whether a value has the properties of the contract's `Plant`. It can have others too. */
-export function isPlant(value: unknown): value is Schemas['Plant'] {
+/** Whether a value has the properties of the contract's `Plant`. Its own fields are not checked. */
+export function isPlant<P extends Plant>(value: unknown): value is P {
   return hasMembers(value, contentMembers)
 }
 
-export function isStoredPlant(value: unknown): value is Schemas['StoredPlant'] {
+export function isStoredPlant<P extends Plant>(value: unknown): value is StoredPlant<P> {
   return hasMembers(value, members)
 }
 
@@ -69,7 +83,7 @@ function hasMembers(value: unknown, members: readonly Member[]): boolean {
   })
 }
 
-export function areStoredPlants(value: unknown): value is Schemas['StoredPlant'][] {
+export function areStoredPlants<P extends Plant>(value: unknown): value is StoredPlant<P>[] {
   return Array.isArray(value) && value.every(isStoredPlant)
 }
 
@@ -83,7 +97,7 @@ export function isAccessToken(value: unknown): value is Schemas['AccessToken'] {
   return areStrings([name, ...optional]) && areStrings(scopes)
 }
 
-export function areChanges(value: unknown): value is Schemas['Change'][] {
+export function areChanges<P extends Plant>(value: unknown): value is Change<P>[] {
   return Array.isArray(value) && value.every(isChange)
 }
 
@@ -138,15 +152,19 @@ export function readPlantCount({ response }: FetchResult) {
     : { plants: Number(plants), isExact: atLeast === undefined }
 }
 
-/** The error for a response that is a failure or violates the contract. */
-export function toError({ data, error, response }: FetchResult): ResponseError {
+/**
+ * The error for a response that is a failure or violates the contract.
+ *
+ * @param problem what is wrong with the content; by default, the error quotes it
+ */
+export function toError({ data, error, response }: FetchResult, problem?: string): ResponseError {
   const { status, headers, url } = response
   const seconds = headers.get('retry-after') ?? ''
   const retryAfter = /^\d+$/.test(seconds) ? Number(seconds) : undefined
   const condition = isError(error) && findErrorCode(status, error.error)
   if (condition) return new PlantStoreError(condition, error.message, retryAfter)
   const location = headers.get('location')
-  const text = data ?? (typeof error === 'string' ? error : JSON.stringify(error))
+  const text = problem ?? data ?? (typeof error === 'string' ? error : JSON.stringify(error))
   const message = [
     `unexpected response from ${url}: status ${status}`,
     ...(location === null ? [] : [`redirect to ${location}`]),

@@ -29,6 +29,13 @@ export interface ClientOptions extends RetryOptions {
    * @default globalThis.fetch
    */
   readonly fetch?: Fetch | undefined
+  /**
+   * The names of own fields with `format: int64`. Their values become bigints; all other numbers stay numbers. A number
+   * that would be rounded throws an UnexpectedAnswerError.
+   *
+   * @default []
+   */
+  readonly int64Fields?: readonly string[] | undefined
 }
 
 /**
@@ -46,7 +53,7 @@ type Fetch = (request: Request) => Promise<Response>
 
 type Http = Client<paths>
 
-type Send = (http: Http, init: AttemptInit) => Promise<FetchResult>
+type Send = (http: Http, init: AttemptInit) => Promise<Omit<FetchResult, 'int64Fields'>>
 
 /** The options that every attempt passes to openapi-fetch. */
 interface AttemptInit {
@@ -97,7 +104,7 @@ export class Transport {
   }
 
   async #send(send: Send, signal: AbortSignal): Promise<FetchResult> {
-    const { token, fetch = globalThis.fetch } = this.#options
+    const { token, fetch = globalThis.fetch, int64Fields = [] } = this.#options
     let sent = false
     let responded = false
     const recordingFetch: Fetch = async (request) => {
@@ -109,7 +116,8 @@ export class Transport {
       return response
     }
     try {
-      return await send(this.#http, { parseAs: 'text', signal, fetch: recordingFetch })
+      const result = await send(this.#http, { parseAs: 'text', signal, fetch: recordingFetch })
+      return { ...result, int64Fields }
     } catch (cause) {
       // An error before the request is sent is the caller's mistake, such as an invalid header.
       if (!sent) throw cause

@@ -1,21 +1,6 @@
 import type { components, operations } from '../contract/api.gen.ts'
+import type { Change, Plant, StoredPlant } from './plants.ts'
 import type { CallOptions } from './transport.ts'
-
-/**
- * A plant without its id. A missing tag and an empty one are different.
- *
- * @example
- * const plant: Plant = { name: 'Abies alba Mill.', tag: 'Tree' }
- */
-export type Plant = components['schemas']['Plant']
-
-/**
- * A plant to create, with the id that you choose.
- *
- * @example
- * const plant: NewPlant = { id: 4n, name: 'Abies alba Mill.' }
- */
-export type NewPlant = components['schemas']['NewPlant']
 
 /**
  * How many plants `createPlants` created, and how many were already stored with the same content or repeated.
@@ -26,37 +11,12 @@ export type NewPlant = components['schemas']['NewPlant']
 export type BatchResult = components['schemas']['BatchResult']
 
 /**
- * A change for `changePlants`: `create`, `replace`, `update` or `remove`, like the methods for one plant. `ifMatch` works
- * as in `ChangeOptions`.
- *
- * @example
- * const rename: PlantChange = { op: 'update', id: 4n, name: 'Abies alba', ifMatch: etag }
- */
-export type PlantChange = components['schemas']['PlantChange']
-
-/**
  * The number of changes by their effect. `unchanged` counts those without one.
  *
  * @example
  * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
  */
 export type ChangeCounts = components['schemas']['ChangeCounts']
-
-/**
- * A plant as it is stored.
- *
- * @example
- * const { id, name, tag = 'no tag' }: StoredPlant = (await plants.getPlant(4n)).plant
- */
-export type StoredPlant = components['schemas']['StoredPlant']
-
-/**
- * A JSON merge patch (RFC 7396). Omitted properties stay unchanged; `tag: null` removes the tag.
- *
- * @example
- * const patch: PlantPatch = { name: 'Abies alba', tag: null }
- */
-export type PlantPatch = components['schemas']['PlantPatch']
 
 /**
  * Selects a page of plants: those with an id greater than `after`, with exactly the `tag` or without one (`untagged`),
@@ -142,8 +102,8 @@ export interface ChangeOptions extends CallOptions {
  * @example
  * const { plant, etag }: TaggedPlant = await plants.getPlant(4n)
  */
-export interface TaggedPlant {
-  readonly plant: StoredPlant
+export interface TaggedPlant<P extends Plant = Plant> {
+  readonly plant: StoredPlant<P>
   readonly etag: string
 }
 
@@ -154,13 +114,13 @@ export interface TaggedPlant {
  * const first: Page = await plants.listPlants({ limit: 10 })
  * const second = await first.next?.()
  */
-export interface Page {
+export interface Page<P extends Plant = Plant> {
   /** Ordered by id. There can be fewer than the limit even if more follow and, with `q` or `untagged`, even none. */
-  readonly plants: StoredPlant[]
+  readonly plants: StoredPlant<P>[]
   /** How many plants match on all pages. Undefined unless the query has `count`. */
   readonly count?: PlantCount
   /** Fetches the next page. Undefined on the last page. */
-  readonly next?: (options?: CallOptions) => Promise<Page>
+  readonly next?: (options?: CallOptions) => Promise<Page<P>>
 }
 
 /**
@@ -194,14 +154,6 @@ export interface TagPage {
 export type AccessToken = components['schemas']['AccessToken']
 
 /**
- * A committed change to one plant. `removed` has no `plant`; the others have the whole plant after the change.
- *
- * @example
- * const { cursor, type, id, plant }: Change = change
- */
-export type Change = components['schemas']['Change']
-
-/**
  * Selects a page of changes: those after the cursor `after`, and at most `limit` of them (by default 100). `latest`
  * stands for the end of the feed. If there are none, the service responds after `wait` seconds (by default 0).
  *
@@ -216,13 +168,13 @@ export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['q
  * @example
  * const { changes, cursor, next }: ChangePage = await plants.listChanges({ after: 'latest' })
  */
-export interface ChangePage {
+export interface ChangePage<P extends Plant = Plant> {
   /** In the order in which they were committed. There can be fewer than the limit, or none, even if more follow. */
-  readonly changes: Change[]
+  readonly changes: Change<P>[]
   /** The cursor after the page, for `after`. */
   readonly cursor: string
   /** Fetches the next page, with the same `limit` and `wait`. */
-  readonly next: (options?: CallOptions) => Promise<ChangePage>
+  readonly next: (options?: CallOptions) => Promise<ChangePage<P>>
 }
 
 /**

@@ -68,13 +68,13 @@ export interface paths {
         };
         /**
          * Fetch a plant
-         * @description Returns a plant and its `ETag`, which stays the same until the name or tag changes. Requires the
+         * @description Returns a plant and its `ETag`, which stays the same until the plant changes. Requires the
          *     `read` scope.
          */
         get: operations["getPlant"];
         /**
          * Replace a plant
-         * @description Replaces the name and tag of an existing plant. Omitting `tag` removes the tag. The body can contain
+         * @description Replaces the content of an existing plant. Omitting `tag` removes the tag. The body can contain
          *     the plant's `id`, but cannot change it. The response contains only what you sent. `ETag` is that of the
          *     plant in the response, so you can change it again without reading it first. Requires the `write` scope.
          */
@@ -400,7 +400,7 @@ export interface components {
         });
         /**
          * PlantReplace
-         * @description Replaces the name and tag of an existing plant, like `PUT /plants/{id}`.
+         * @description Replaces the content of an existing plant, like `PUT /plants/{id}`.
          */
         PlantReplace: {
             /** @enum {string} */
@@ -416,7 +416,7 @@ export interface components {
         });
         /**
          * PlantUpdate
-         * @description Changes the name or tag of an existing plant, like `PATCH /plants/{id}`. Omitted properties stay unchanged.
+         * @description Changes properties of an existing plant, like `PATCH /plants/{id}`. Omitted ones stay unchanged.
          */
         PlantUpdate: {
             /**
@@ -463,7 +463,7 @@ export interface components {
             created: number;
             /**
              * Format: int32
-             * @description The number of plants whose name or tag this request changed.
+             * @description The number of plants whose content this request changed.
              * @example 400
              */
             changed: number;
@@ -861,7 +861,7 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description Identifies the current name and tag of the plant (a strong entity tag, RFC 9110 §8.8.3). */
+        /** @description Identifies the current content of the plant (a strong entity tag, RFC 9110 §8.8.3). */
         ETag: string;
         /**
          * @description The content codings that the operation accepts (RFC 9110 §12.5.3). Present only if the body

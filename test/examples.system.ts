@@ -134,8 +134,18 @@ const CONTEXT = `
   declare let after: string | undefined
 `
 
+/** The types that a reader generates from the document of a service with own fields. */
+const GENERATED = `
+  export interface components {
+    schemas: {
+      Plant: { name: string; tag?: string; height?: number; light?: 'sun' | 'shade'; serial?: number }
+    }
+  }
+`
+
 t.test('every TypeScript example compiles in strict mode', async (t) => {
   const folder = makeFolder(t, tmpdir())
+  writeFileSync(join(folder, 'plants.ts'), GENERATED)
   const files = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].flatMap((document) =>
     codeBlocks(document, 'ts').map((code, index) => {
       const file = join(folder, `${basename(document, '.md')}-${index}.mts`)
