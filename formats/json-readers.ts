@@ -1,7 +1,9 @@
-import { SAFE_LENGTH, toInt64 } from '../contract/int64.ts'
+import { exactDecimal } from '../contract/decimal.ts'
+import { INEXACT, SAFE_LENGTH, toInt64 } from '../contract/int64.ts'
 import { known } from '../contract/known.ts'
 import {
   type FileRecord,
+  InexactNumber,
   MalformedFile,
   NOT_UTF8,
   RECORD_LENGTH_MAX,
@@ -166,15 +168,12 @@ function isObject(value: unknown): value is Members {
 }
 
 /** Finds numbers that a double may not hold exactly. It also finds other text, which only takes longer. */
-const INEXACT = new RegExp(`[\\d.]{${SAFE_LENGTH + 1}}|\\d[eE]`)
+const LONG = new RegExp(`[\\d.]{${SAFE_LENGTH + 1}}|\\d[eE]`)
 
-/**
- * Parses a record. The integers of its members are exact, whatever their names. The client's `parseJson` does so for
- * `id` only.
- */
+/** Parses a record. The numbers of its members are exact, whatever their names. */
 function parseExact(json: string): unknown {
   // A reviver makes parsing three times as expensive.
-  if (INEXACT.test(json)) return JSON.parse(json, toExact)
+  if (LONG.test(json)) return JSON.parse(json, toExact)
   const record: unknown = JSON.parse(json)
   if (!isObject(record)) return record
   for (const name of Object.keys(record)) {
@@ -188,5 +187,9 @@ function parseExact(json: string): unknown {
 type Context = { readonly source?: string }
 
 function toExact(_name: string, value: unknown, context?: Context): unknown {
-  return typeof value === 'number' ? (toInt64(String(context?.source)) ?? value) : value
+  if (typeof value !== 'number') return value
+  const source = String(context?.source)
+  const integer = toInt64(source)
+  if (integer !== undefined) return integer
+  return exactDecimal(source) === INEXACT ? new InexactNumber(source) : value
 }

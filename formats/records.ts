@@ -4,7 +4,7 @@ export interface FileRecord {
   readonly number: number
   /**
    * In CSV the fields by index, which are undefined if they are empty without quotes. In JSON the members by name;
-   * integers within int64 are bigints.
+   * integers within int64 are bigints, and other numbers that a double changes are InexactNumbers.
    */
   readonly values: Readonly<Record<string, unknown>>
   /** Why the record is invalid, whatever its columns mean. Its subject has no article. */
@@ -13,6 +13,26 @@ export interface FileRecord {
   readonly isBlank?: true
   /** Whether the file ends without a line break after a record of CSV. */
   readonly isUnterminated?: true
+}
+
+/** TypeScript does not declare this function yet. */
+const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
+
+/** A number in JSON that neither an int64 nor a double represents. No member of a plant has such a value. */
+export class InexactNumber {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  toString(): string {
+    return this.#text
+  }
+
+  toJSON(): unknown {
+    return rawJSON(this.#text)
+  }
 }
 
 /**

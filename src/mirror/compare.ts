@@ -1,4 +1,6 @@
 import { changePages } from '../../client/changes.ts'
+import type { Member } from '../../contract/members.ts'
+import { pageReader } from '../../service/page-reader.ts'
 import { hasSameContent } from '../../service/plant-content.ts'
 import type { PlantStore, StoredPlant } from '../../service/plant-store.ts'
 import type { Source } from './source.ts'
@@ -20,6 +22,8 @@ export interface ComparisonOptions {
   /** The cursor of the mirror, read before the call. */
   readonly cursor: string
   readonly mirror: Pick<PlantStore, 'list'>
+  /** The members of the mirror's plants, which are compared. */
+  readonly members: readonly Member[]
   readonly source: Pick<Source, 'readPlants' | 'readChanges'>
   /** The maximum number of differences in memory. */
   readonly differencesMax?: number
@@ -39,6 +43,7 @@ const DIFFERENCES_MAX = 1_000_000
 export async function compareMirror({
   cursor,
   mirror,
+  members,
   source,
   differencesMax = DIFFERENCES_MAX,
   onProgress,
@@ -46,7 +51,8 @@ export async function compareMirror({
   // Fails at once if the source refuses the token or the cursor.
   await source.readChanges(cursor)
   const differences = new Map<bigint, Difference>()
-  const ours = readAll((after) => listPlants(mirror, after))
+  const readPage = pageReader(members)
+  const ours = readAll((after) => listPlants(mirror, readPage, after))
   const theirs = readAll((after) => source.readPlants(after))
   let [equal, changed] = [0, 0]
   let our = (await ours.next()).value

@@ -1,5 +1,5 @@
 import { systemClock } from '../../time/clock.ts'
-import type { FeedPage, Source } from './source.ts'
+import type { FeedPage, MirrorSource } from './source.ts'
 
 /** Receives the progress of a mirror. */
 export interface MirrorReport {
@@ -21,7 +21,7 @@ const INTERVAL_MS = 1000
 /** Reports when a mirror falls behind or catches up, once each time. */
 export class Lag {
   isBehind = true
-  readonly #source: Source
+  readonly #source: MirrorSource
   readonly #report: MirrorReport
   /** Fires if there are no more steps. */
   #timer: NodeJS.Timeout | undefined
@@ -32,7 +32,7 @@ export class Lag {
   /** The end of the feed at some time. Under load, the mirror may never read an empty page. */
   #end: { readonly cursor: string; readonly at: number } | undefined
 
-  constructor(source: Source, report: MirrorReport) {
+  constructor(source: MirrorSource, report: MirrorReport) {
     this.#source = source
     this.#report = report
     this.step()

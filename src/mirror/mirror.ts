@@ -10,11 +10,11 @@ import {
 import { retry } from '../../time/retry.ts'
 import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
-import type { Source } from './source.ts'
+import type { MirrorSource } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
 export interface MirrorOptions {
-  readonly source: Source
+  readonly source: MirrorSource
   readonly store: RestrictionStore & Pick<PlantStore, 'list'>
   /** Copy all plants again. */
   readonly restart?: boolean | undefined

@@ -1,18 +1,15 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  type CallOptions,
-  type ChangePage,
-  createClient,
-  type PlantStoreClient,
-} from '../../client/client.ts'
+import { type CallOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
 import { BACKSLASH, COMMA, OPENING_BRACE, OPENING_BRACKET, QUOTE } from '../../contract/bytes.ts'
 import { loadContract } from '../../contract/contract.ts'
-import { known } from '../../contract/known.ts'
 import { limits } from '../../contract/limits.gen.ts'
+import type { OwnField } from '../../contract/own-fields.ts'
 import { compileComponent } from '../../contract/validators.ts'
+import type { Change } from '../../service/change-feed.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import { fetchBounded } from '../system/bounded-fetch.ts'
 import { brokenAnswer, explainFailure } from './failures.ts'
+import { SourcePlants } from './source-plants.ts'
 
 /** The contract's limit for pages. */
 export const PAGE_SIZE = Math.min(limits.listPlants.limit.maximum, limits.listChanges.limit.maximum)
@@ -20,7 +17,7 @@ export const PAGE_SIZE = Math.min(limits.listPlants.limit.maximum, limits.listCh
 /** Bounds the memory. A page has some 2 MiB at most, unless the source accepts larger names. */
 const ANSWER_BYTES_MAX = 2 ** 26
 
-/** Bounds the time and memory of parsing. A change has some ten values. */
+/** Bounds the time and memory of parsing. A change has some ten values, and one for each own field. */
 const ANSWER_VALUES_MAX = 100_000
 
 /** After this time without any data, a connection no longer works. A source waits for less than this. */
@@ -33,28 +30,50 @@ export interface PlantPage {
 }
 
 /** Changes, and the cursor after them. */
-export type FeedPage = Omit<ChangePage, 'next'>
+export interface FeedPage {
+  readonly changes: readonly Change[]
+  readonly cursor: string
+}
+
+/** What a mirror reads. */
+export interface MirrorSource {
+  readonly url: string
+  readPlants(after?: bigint): Promise<PlantPage>
+  readChanges(after: string, wait?: number): Promise<FeedPage>
+}
+
+export interface SourceOptions {
+  /** The own fields that the plants of the mirror can have. */
+  readonly fields?: readonly OwnField[]
+  /** Ends requests with its reason. */
+  readonly signal?: AbortSignal | undefined
+  /** How often to repeat a request that fails temporarily. */
+  readonly retries?: number | undefined
+}
 
 /**
  * Reads from the service that is mirrored, and refuses answers that no plant store sends.
  *
  * Every method throws SourceUnavailable, MirrorError, or the reason of the signal.
  */
-export class Source {
+export class Source implements MirrorSource {
   readonly url: string
   readonly #client: PlantStoreClient
   readonly #options: CallOptions
-  readonly #isPlant = compileComponent(loadContract(), 'StoredPlant')
+  readonly #plants: SourcePlants
   readonly #isCursor = compileComponent(loadContract(), 'Cursor')
 
   /**
    * @param token of the source, with the scope `read`
-   * @param signal ends requests with its reason
-   * @param retries how often to repeat a request that fails temporarily
    * @throws TypeError if the URL is not that of a service
    */
-  constructor(url: string, token: string, signal?: AbortSignal, retries = 0) {
-    this.#client = createClient({ url, token, fetch: fetchAnswer, retries })
+  constructor(url: string, token: string, options: SourceOptions = {}) {
+    const { fields = [], signal, retries = 0 } = options
+    this.#plants = new SourcePlants(fields)
+    const { int64Fields } = this.#plants
+    const valuesMax = ANSWER_VALUES_MAX + fields.length * PAGE_SIZE
+    const fetch = (request: Request) => fetchAnswer(request, valuesMax)
+    this.#client = createClient({ url, token, fetch, retries, int64Fields })
     this.#options = { signal }
     this.url = url
   }
@@ -62,10 +81,10 @@ export class Source {
   /** Reads some of the plants with a greater id, or the first ones. */
   async readPlants(after?: bigint): Promise<PlantPage> {
     const query = { limit: PAGE_SIZE, ...(after !== undefined && { after }) }
-    const { plants } = await this.#client.listPlants(query, this.#options).catch(rethrow)
+    const page = await this.#client.listPlants(query, this.#options).catch(rethrow)
+    const plants = page.plants.map((plant) => this.#plants.read(plant))
     let next = after
     for (const plant of plants) {
-      this.#checkPlant(plant)
       if (next !== undefined && plant.id <= next) {
         throw brokenAnswer(`plant ${plant.id} after plant ${next}`)
       }
@@ -79,23 +98,21 @@ export class Source {
   async readChanges(after: string, wait = 0): Promise<FeedPage> {
     const query = { after, limit: PAGE_SIZE, wait }
     const page = await this.#client.listChanges(query, this.#options).catch(rethrow)
+    const changes = page.changes.map((change): Change => {
+      if (change.plant === undefined) return change
+      return { ...change, plant: this.#plants.read({ ...change.plant, id: change.id }) }
+    })
     const cursors = new Set([after])
-    for (const { cursor, id, plant } of page.changes) {
-      if (plant !== undefined) this.#checkPlant({ ...plant, id })
+    for (const { cursor } of changes) {
       if (cursors.has(cursor)) throw brokenAnswer('a change twice')
       cursors.add(cursor)
     }
-    const end = page.changes.at(-1)?.cursor ?? (after === 'latest' ? page.cursor : after)
-    if (page.cursor !== end || !this.#isCursor(page.cursor)) {
+    const { cursor } = page
+    const end = changes.at(-1)?.cursor ?? (after === 'latest' ? cursor : after)
+    if (cursor !== end || !this.#isCursor(cursor)) {
       throw brokenAnswer('a page of changes with the cursor of another one')
     }
-    return page
-  }
-
-  #checkPlant(plant: StoredPlant): void {
-    if (this.#isPlant(plant)) return
-    const { instancePath, message } = known(this.#isPlant.errors?.[0])
-    throw brokenAnswer(`plant ${plant.id}, whose ${instancePath.slice(1)} ${message}`)
+    return { changes, cursor }
   }
 }
 
@@ -107,7 +124,7 @@ function rethrow(error: unknown): never {
  * Refuses answers that are too large or never arrive, and content that is not JSON in UTF-8, whose faults `fetch` would
  * replace.
  */
-async function fetchAnswer(request: Request): Promise<Response> {
+async function fetchAnswer(request: Request, valuesMax: number): Promise<Response> {
   const silence = new AbortController()
   const abort = () =>
     silence.abort(new Error(`nothing was received for ${SILENCE_MS_MAX / 1000} s`))
@@ -122,9 +139,7 @@ async function fetchAnswer(request: Request): Promise<Response> {
       onHead: checkType,
       onChunk: (chunk) => {
         timer.refresh()
-        if (values.add(chunk) > ANSWER_VALUES_MAX) {
-          throw refuse(`more than ${ANSWER_VALUES_MAX} values`)
-        }
+        if (values.add(chunk) > valuesMax) throw refuse(`more than ${valuesMax} values`)
       },
     })
     if (response.body === null) return response

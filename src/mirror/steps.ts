@@ -1,15 +1,19 @@
-import { parseJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import type { Plant, PlantChange, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { members } from '../../contract/members.gen.ts'
+import { type PageReader, pageReader } from '../../service/page-reader.ts'
+import type { Plant, PlantChange, PlantStore } from '../../service/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
   type RestrictionStep,
 } from '../../service/restriction.ts'
-import { type FeedPage, PAGE_SIZE, type PlantPage, type Source } from './source.ts'
+import { type FeedPage, type MirrorSource, PAGE_SIZE, type PlantPage } from './source.ts'
 
 /** A mirror that has not copied all plants. */
 export type PartialMirror = MirrorRestriction & { readonly copyFrom: bigint }
+
+/** Of the plants that a copy finds in the mirror, only the ids matter. */
+const readPage = pageReader(members)
 
 /** A step of a mirror to its next state. */
 export type MirrorStep = RestrictionStep & { readonly next: MirrorRestriction }
@@ -21,14 +25,14 @@ export type MirrorStep = RestrictionStep & { readonly next: MirrorRestriction }
  */
 export async function prepareCopyStep(
   expected: PartialMirror,
-  source: Source,
+  source: MirrorSource,
   store: Pick<PlantStore, 'list'>,
 ): Promise<MirrorStep & { readonly copied: number }> {
   const { copyFrom } = expected
   const after = copyFrom === INT64_MIN ? undefined : copyFrom - 1n
   const [theirs, ours, feed] = await Promise.all([
     source.readPlants(after),
-    listPlants(store, after),
+    listPlants(store, readPage, after),
     source.readChanges(expected.cursor),
   ])
   const [end = INT64_MAX, ourEnd = INT64_MAX] = [theirs.next, ours.next]
@@ -54,16 +58,16 @@ export async function prepareCopyStep(
  */
 export async function listPlants(
   store: Pick<PlantStore, 'list'>,
+  readPage: PageReader,
   after: bigint | undefined,
 ): Promise<PlantPage> {
-  const { json, next } = await store.list({ after, limit: PAGE_SIZE })
-  const plants: StoredPlant[] = Object(parseJson(json))
-  return { plants, next }
+  const page = await store.list({ after, limit: PAGE_SIZE })
+  return { plants: readPage(page), next: page.next }
 }
 
 /** Must be called after the last plant was read. */
 async function findConsistency(
-  source: Source,
+  source: MirrorSource,
   cursor: string,
 ): Promise<Partial<MirrorRestriction>> {
   const { cursor: consistentAt } = await source.readChanges('latest')

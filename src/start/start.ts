@@ -67,7 +67,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   const contract = extendContract(loadContract(), fields ?? [])
   const log = await createLog(config)
   const certificate = await loadCertificate(config)
-  const seedStore = await prepareSeed(config.seed)
+  const seedStore = await prepareSeed(contract, config.seed)
   const onProblem = createProblemLog(log)
   const store = await openStore({ ...storeOptions(config), onProblem })
   let preparing: Promise<HttpServer> | undefined

@@ -1,27 +1,42 @@
-import { members } from '../../contract/members.gen.ts'
-import { readText } from '../../contract/members.ts'
-import { CSV_HEADER } from '../../formats/record-formats.ts'
+import { plantMembers } from '../../contract/contract.ts'
+import { type Member, type MemberType, readText } from '../../contract/members.ts'
+import { describeRecords } from '../../formats/record-formats.ts'
 import type { FileRecord } from '../../formats/records.ts'
 import { FileError } from '../system/errors.ts'
 import { type ParsedRecord, type ParseResult, type ReadOptions, recordValidator } from './record.ts'
-import { describeUnknown, isMember, listNames, NAMES_MAX, quote } from './unknown-fields.ts'
+import { describeUnknown, listNames, NAMES_MAX, quote } from './unknown-fields.ts'
 
 /** The header has columns other than those of a plant, whose data would be lost. */
 export class UnknownColumns extends FileError {}
 
 const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
 
-/** The key in `FileRecord.values` of each column, by its name. */
-type Columns = ReadonlyMap<string, string>
+/** A member of a plant, and the key in `FileRecord.values` of its column. */
+interface Column {
+  readonly member: Member
+  readonly key: string
+}
+
+/** What a cell must contain. */
+const EXPECTED: { readonly [Type in MemberType]: string } = {
+  int64: 'an int64',
+  int32: 'an int32',
+  number: 'a number of at most 15 significant digits',
+  boolean: 'true or false',
+  string: 'text',
+}
 
 /** Parses the records of a CSV file. The first one that is not blank names the columns. */
 export class CsvRecords {
   readonly #options: ReadOptions
-  readonly #validate = recordValidator()
-  #columns: Columns | undefined
+  readonly #members: readonly Member[]
+  readonly #validate: ReturnType<typeof recordValidator>
+  #columns: readonly Column[] | undefined
 
   constructor(options: ReadOptions) {
     this.#options = options
+    this.#members = plantMembers(options.contract)
+    this.#validate = recordValidator(options.contract)
   }
 
   /** @throws FileError if the header is invalid */
@@ -35,7 +50,7 @@ export class CsvRecords {
       } else if (isCutOff) {
         throw new FileError(`line ${number}: ${CUT_OFF}`)
       } else if (!isBlank) {
-        this.#columns = readHeader(record, this.#options)
+        this.#columns = readHeader(record, this.#members, this.#options)
       }
     }
   }
@@ -43,32 +58,39 @@ export class CsvRecords {
   /** @throws FileError if the file has no header */
   end(): void {
     if (this.#columns !== undefined) return
-    throw new FileError(`the file is empty: expected a header such as ${CSV_HEADER}`)
+    const { csvHeader } = describeRecords(this.#members)
+    throw new FileError(`the file is empty: expected a header such as ${csvHeader}`)
   }
 
-  #parse({ values, problem }: FileRecord, columns: Columns): ParseResult {
+  #parse({ values, problem }: FileRecord, columns: readonly Column[]): ParseResult {
     if (problem !== undefined) return problem
     const plant: Record<string, unknown> = {}
-    for (const member of members) {
-      const { name, type } = member
-      const text = values[columns.get(name) ?? '']
+    for (const { member, key } of columns) {
+      const text = values[key]
       if (typeof text !== 'string') continue
       const value = readText(member, text)
-      if (value === undefined) return `${name} must be an ${type}, not ${quote(text)}`
-      plant[name] = value
+      if (value === undefined) {
+        return `${member.name} must be ${EXPECTED[member.type]}, not ${quote(text)}`
+      }
+      plant[member.name] = value
     }
     return this.#validate(plant)
   }
 }
 
-/** @throws FileError if a column is missing, repeated or, unless such columns are ignored, unknown */
+/**
+ * Returns the columns of the members, in their order.
+ *
+ * @throws FileError if a column is missing, repeated or, unless such columns are ignored, unknown
+ */
 function readHeader(
   { number, values, problem }: FileRecord,
+  members: readonly Member[],
   { ignoreColumns }: ReadOptions,
-): Columns {
+): Column[] {
   if (problem !== undefined) throw new FileError(`line ${number}: ${problem}`)
   const names = Object.values(values).map((name) => String(name ?? ''))
-  const unknown = describeColumns(names.filter((name) => !isMember(name)))
+  const unknown = describeColumns(names, members)
   for (const { name, isRequired } of members) {
     const count = names.filter((each) => each === name).length
     if (count > 1) {
@@ -77,8 +99,9 @@ function readHeader(
     if (count === 0 && isRequired) {
       const required = members.filter((member) => member.isRequired)
       const others = unknown && `; it has ${unknown}`
+      const { csvHeader } = describeRecords(members)
       throw new FileError(
-        `line ${number}: the header must include the columns ${listNames(required)}, separated by a comma, semicolon or tab, as in ${CSV_HEADER}${others}`,
+        `line ${number}: the header must include the columns ${listNames(required)}, separated by a comma, semicolon or tab, as in ${csvHeader}${others}`,
       )
     }
   }
@@ -87,14 +110,18 @@ function readHeader(
       `line ${number}: the header has ${unknown}: expected only ${members.map(({ name }) => name).join(', ')}`,
     )
   }
-  return new Map(names.map((name, index) => [name, String(index)]))
+  return members.flatMap((member) => {
+    const index = names.indexOf(member.name)
+    return index === -1 ? [] : [{ member, key: String(index) }]
+  })
 }
 
-/** Returns an empty string if there are no unknown columns. */
-function describeColumns(unknown: readonly string[]): string {
+/** Returns an empty string if all columns are those of members. */
+function describeColumns(names: readonly string[], members: readonly Member[]): string {
+  const unknown = names.filter((name) => members.every((member) => member.name !== name))
   const { length } = unknown
   if (length === 0) return ''
-  const names = unknown.slice(0, NAMES_MAX).map(describeUnknown).join(', ')
+  const described = unknown.slice(0, NAMES_MAX).map((name) => describeUnknown(name, members))
   const more = length > NAMES_MAX ? ` and ${length - NAMES_MAX} more` : ''
-  return `${length === 1 ? 'an unknown column' : `${length} unknown columns`}, ${names}${more}`
+  return `${length === 1 ? 'an unknown column' : `${length} unknown columns`}, ${described.join(', ')}${more}`
 }

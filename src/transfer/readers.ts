@@ -1,12 +1,14 @@
+import { plantMembers } from '../../contract/contract.ts'
+import { exactDecimal } from '../../contract/decimal.ts'
 import { INEXACT } from '../../contract/int64.ts'
-import { members } from '../../contract/members.gen.ts'
+import { type Member, type MemberType, ownValue } from '../../contract/members.ts'
 import { type Format, readers } from '../../formats/readers.ts'
-import { type FileRecord, MalformedFile } from '../../formats/records.ts'
+import { type FileRecord, InexactNumber, MalformedFile } from '../../formats/records.ts'
 import { FileError } from '../system/errors.ts'
 import { CsvRecords } from './csv-records.ts'
 import { decodeUtf8 } from './decode.ts'
 import { type ParsedRecord, type ReadOptions, type RecordBatch, recordValidator } from './record.ts'
-import { describeUnknown, isMember, NAMES_MAX } from './unknown-fields.ts'
+import { describeUnknown, NAMES_MAX } from './unknown-fields.ts'
 
 /** Parses the records of a file. */
 interface Records {
@@ -72,11 +74,16 @@ function assertFormat(format: Format, first: string | undefined): void {
 }
 
 class JsonRecords {
+  readonly #members: readonly Member[]
+  readonly #names: ReadonlySet<string>
   readonly #refuseMembers: boolean
-  readonly #validate = recordValidator()
+  readonly #validate: ReturnType<typeof recordValidator>
 
-  constructor({ refuseMembers = false }: ReadOptions) {
+  constructor({ contract, refuseMembers = false }: ReadOptions) {
+    this.#members = plantMembers(contract)
+    this.#names = new Set(this.#members.map(({ name }) => name))
     this.#refuseMembers = refuseMembers
+    this.#validate = recordValidator(contract)
   }
 
   *read(records: Iterable<FileRecord>): Generator<ParsedRecord, void> {
@@ -87,24 +94,29 @@ class JsonRecords {
 
   #parse({ number, values, problem }: FileRecord): ParsedRecord {
     if (problem !== undefined) return { number, result: problem }
-    const result = this.#validate(toExact(values))
+    const result = this.#validate(this.#pickMembers(values))
     if (typeof result === 'string') return { number, result }
-    const names = Object.keys(values).filter((name) => !isMember(name))
+    const names = Object.keys(values).filter((name) => !this.#names.has(name))
     if (names.length === 0) return { number, result }
     const unknown = names.slice(0, NAMES_MAX)
     if (!this.#refuseMembers) return { number, result, ignored: unknown }
     const properties = unknown.length === 1 ? 'property' : 'properties'
-    const list = unknown.map(describeUnknown).join(', ')
+    const list = unknown.map((name) => describeUnknown(name, this.#members)).join(', ')
     return { number, result: `unknown ${properties} ${list}` }
+  }
+
+  /** The members of a plant among the values of a record, as a parser of `prepareParser` would read them. */
+  #pickMembers(values: FileRecord['values']): object {
+    const picked: Record<string, unknown> = {}
+    for (const { name, type } of this.#members) {
+      const value = ownValue(values, name)
+      if (value !== undefined) picked[name] = toParsed(value, type)
+    }
+    return picked
   }
 }
 
-/** The members of a plant among the values of a record, as `prepareParser` would read them. */
-function toExact(values: FileRecord['values']): object {
-  const exact = members.map(({ name, type }) => {
-    const { [name]: value } = values
-    // A number that is an int64 would be a bigint.
-    return [name, type === 'int64' && typeof value === 'number' ? INEXACT : value]
-  })
-  return Object.fromEntries(exact)
+function toParsed(value: unknown, type: MemberType): unknown {
+  if (value instanceof InexactNumber) return INEXACT
+  return typeof value === 'bigint' && type === 'number' ? exactDecimal(String(value)) : value
 }

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
-import { loadContract } from '../../contract/contract.ts'
+import { type ContractDocument, plantMembers } from '../../contract/contract.ts'
 import { known } from '../../contract/known.ts'
-import { pickContent } from '../../contract/plant.ts'
 import { compileComponent } from '../../contract/validators.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 
 /** A plant, or the reason why a record is invalid. */
@@ -27,6 +27,8 @@ export interface RecordBatch {
 
 /** How to read a file. */
 export interface ReadOptions {
+  /** The contract, which can have own fields. */
+  readonly contract: ContractDocument
   /** Read CSV files that have columns other than those of a plant, which are not stored. */
   readonly ignoreColumns?: boolean
   /** Refuse JSON records that have members other than those of a plant, which are not stored. */
@@ -36,15 +38,13 @@ export interface ReadOptions {
 }
 
 /**
- * Compiles a validator of the contract's NewPlant, which takes a few milliseconds. The validator can modify the value.
+ * Compiles a validator of a contract's NewPlant, which takes a few milliseconds. The validator can modify the value.
  */
-export function recordValidator(): (value: unknown) => ParseResult {
-  const isNewPlant = compileComponent(loadContract(), 'NewPlant')
-  return (value) => {
-    if (!isNewPlant(value)) return describeError(known(isNewPlant.errors?.[0]))
-    const plant: NewPlant = Object(value)
-    return { id: plant.id, ...pickContent(plant) }
-  }
+export function recordValidator(document: ContractDocument): (value: unknown) => ParseResult {
+  const isNewPlant = compileComponent(document, 'NewPlant')
+  const codec = new PlantCodec(plantMembers(document))
+  return (value) =>
+    isNewPlant(value) ? codec.toPlant(Object(value)) : describeError(known(isNewPlant.errors?.[0]))
 }
 
 /** The same message as in the API, without its `body/` prefix. */

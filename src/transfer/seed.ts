@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
+import type { ContractDocument } from '../../contract/contract.ts'
 import { readers } from '../../formats/readers.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
 import { FileError, fileError, Interrupted } from '../system/errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
@@ -21,11 +21,15 @@ export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
 /**
  * Validates a seed as far as possible without a store, so that a mistake is found before a database is created.
  *
- * @param seed the name of a file, or plants
+ * @param contract can have own fields
+ * @param seed the name of a file, or plants as in the API
  * @throws FileError if the file cannot be read or its format is unknown
  */
-export async function prepareSeed(seed: string | readonly NewPlant[] = []): Promise<Seeder> {
-  if (typeof seed !== 'string') return preparePlants(seed)
+export async function prepareSeed(
+  contract: ContractDocument,
+  seed: string | readonly object[] = [],
+): Promise<Seeder> {
+  if (typeof seed !== 'string') return preparePlants(contract, seed)
   const format = detectFormat(seed, formats)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
@@ -35,7 +39,8 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
     const { chunks, isFile } = await openInput(seed, signal)
     const counts = newCounts()
     try {
-      const batches = readRecords(format, chunks, { refuseMembers: true, canBeCutOff: !isFile })
+      const options = { contract, refuseMembers: true, canBeCutOff: !isFile }
+      const batches = readRecords(format, chunks, options)
       await importSeed(batches, store, (number) => `${counted} ${number}`, counts)
     } catch (error) {
       if (error instanceof Interrupted) {
@@ -51,10 +56,10 @@ export async function prepareSeed(seed: string | readonly NewPlant[] = []): Prom
   }
 }
 
-function preparePlants(plants: readonly NewPlant[]): Seeder {
+function preparePlants(contract: ContractDocument, plants: readonly object[]): Seeder {
   // Compiling the validator would slow down every start.
   if (plants.length === 0) return async () => {}
-  const validate = recordValidator()
+  const validate = recordValidator(contract)
   // The validator modifies its argument, so it gets copies.
   const records = plants.map((plant, number) => ({ number, result: validate({ ...plant }) }))
   async function* batches() {

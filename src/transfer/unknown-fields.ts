@@ -1,10 +1,4 @@
-import { members } from '../../contract/members.gen.ts'
 import type { Member } from '../../contract/members.ts'
-
-/** Whether a plant has a member with a name. */
-export function isMember(name: string): boolean {
-  return members.some((member) => member.name === name)
-}
 
 const LIST = new Intl.ListFormat('en-GB')
 
@@ -19,18 +13,21 @@ export const NAMES_MAX = 20
 const QUOTED_LENGTH_MAX = 40
 
 /** Quotes a name from a file, and suggests the member that was probably meant. */
-export function describeUnknown(name: string): string {
-  const meant = findMeant(name)
+export function describeUnknown(name: string, members: readonly Member[]): string {
+  const meant = findMeant(name, members)
   return meant === undefined ? quote(name) : `${quote(name)} (did you mean "${meant}"?)`
 }
 
 /** Finds the member that has the same letters as a name, in any case and order, except for at most one. */
-function findMeant(name: string): string | undefined {
+function findMeant(name: string, members: readonly Member[]): string | undefined {
   const lower = name.trim().toLowerCase()
   return members
     .map((member) => member.name)
     .find((known) => {
-      const others = [...known].reduce((rest, letter) => rest.replace(letter, ''), lower)
+      const others = [...known.toLowerCase()].reduce(
+        (rest, letter) => rest.replace(letter, ''),
+        lower,
+      )
       return others.length <= 1 && lower.length - others.length >= known.length - 1
     })
 }
@@ -59,9 +56,15 @@ export function quote(text: string, lengthMax = QUOTED_LENGTH_MAX): string {
 
 /** Counts members of JSON records that are not stored. */
 export class IgnoredMembers {
+  readonly #members: readonly Member[]
   readonly #counts = new Map<string, number>()
   #total = 0
   #hasOthers = false
+
+  /** @param members those of a plant */
+  constructor(members: readonly Member[]) {
+    this.#members = members
+  }
 
   add(names: readonly string[]): void {
     this.#total += names.length
@@ -75,7 +78,9 @@ export class IgnoredMembers {
   /** A line for the summary of an import, or an empty string if there were none. */
   summary(): string {
     if (this.#total === 0) return ''
-    const named = [...this.#counts].map(([name, count]) => `${count} × ${describeUnknown(name)}`)
+    const named = [...this.#counts].map(
+      ([name, count]) => `${count} × ${describeUnknown(name, this.#members)}`,
+    )
     const more = this.#hasOthers ? ', and others' : ''
     return `ignored ${this.#total} (properties that are not stored: ${named.join(', ')}${more})\n`
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { members } from '../../contract/members.gen.ts'
 import { DryRun } from '../../src/commands/transfer/dry-run.ts'
 import { ImportPreview } from '../../src/commands/transfer/import-preview.ts'
 import { openReader } from '../../src/stores/engines.ts'
@@ -132,7 +133,7 @@ t.test('an interrupted dry run reports what it has read', async (t) => {
 
 t.test('the first difference is described, not a later one', async (t) => {
   const { database } = await dryRunsOf(t)
-  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }))
+  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members)
   t.teardown(() => dryRun.close())
   t.same(await dryRun.apply([create(1n, 'x'), create(2n, 'x')]), ['conflict', 'conflict'])
   t.same(await dryRun.apply([create(2n, 'y')]), ['conflict'])
@@ -141,7 +142,7 @@ t.test('the first difference is described, not a later one', async (t) => {
 
 t.test('only a limited number of plants that would change is remembered', async (t) => {
   const { database } = await dryRunsOf(t)
-  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), 1)
+  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members, 1)
   t.teardown(() => dryRun.close())
   const preview = new ImportPreview(dryRun, { onConflict: 'keep', onError: 'stop' })
   t.same(await dryRun.apply([put(3n, 'c'), put(3n, 'd'), put(1n, 'one')]), [

@@ -31,7 +31,7 @@ t.test('a contract whose plants have a member of another type is refused', async
 const VALUES: { readonly [Type in MemberType]: fc.Arbitrary<MemberValue> } = {
   int64: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
   int32: fc.integer(),
-  number: fc.integer(),
+  number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
   boolean: fc.boolean(),
   string: fc.string({ unit: 'binary' }),
 }
@@ -53,6 +53,10 @@ t.test('text that is not a value of the type is not read', async (t) => {
   const [id] = members as [Member]
   for (const text of ['', ' 1', '1.0', '01', '9223372036854775808']) {
     t.equal(readText(id, text), undefined, text)
+  }
+  const number: Member = { name: 'price', type: 'number', isRequired: false }
+  for (const text of ['', ' 1', '1,5', '.5', '01', '0.10000000000000000001', 'NaN']) {
+    t.equal(readText(number, text), undefined, text)
   }
 })
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
+import { known } from '../../contract/known.ts'
+import { InexactNumber, MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
 import { readRecords } from './read-records.ts'
 
 const HUGE = '9007199254740993'
@@ -31,16 +32,25 @@ t.test('integers of every member are exact', async (t) => {
     [HUGE, 2n ** 53n + 1n],
     ['-9223372036854775808', -(2n ** 63n)],
     ['9223372036854775807', 2n ** 63n - 1n],
-    ['9223372036854775808', 2 ** 63],
+    ['1e30', 1e30],
     ['1e2', 100n],
     ['1.0', 1n],
     ['-0', 0n],
     ['1.5', 1.5],
-    ['4.00000000000000000001', 4],
     [`[{"a": ${HUGE}}]`, [{ a: 2n ** 53n + 1n }]],
   ] as const) {
     const { records } = readRecords('ndjson', `{"plant number": ${json}}`)
     t.strictSame(records[0]?.values, { 'plant number': value }, json)
+  }
+})
+
+t.test('other numbers that a double changes keep their text', async (t) => {
+  for (const number of ['9223372036854775808', '4.00000000000000000001', '-1e400', '1e-400']) {
+    const { records } = readRecords('ndjson', `{"price": ${number}, "prices": [${number}]}`)
+    const { price, prices } = known(records[0]).values
+    t.type(price, InexactNumber)
+    t.equal(String(price), number)
+    t.equal(JSON.stringify({ price, prices }), `{"price":${number},"prices":[${number}]}`)
   }
 })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../contract/int64.ts'
+import { members } from '../../contract/members.gen.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Restriction, RestrictionStep } from '../../service/restriction.ts'
 import { type ComparisonOptions, compareMirror } from '../../src/mirror/compare.ts'
@@ -132,6 +133,7 @@ t.test('a comparison keeps a limited number of differences', async (t) => {
   const options = {
     cursor: mirror.cursor,
     mirror: store,
+    members,
     source: new Source(url, token),
     differencesMax: 3,
     onProgress: () => {},
@@ -165,7 +167,13 @@ t.test('changes during the comparison neither count nor prolong it', async (t) =
   }
   const { cursor } = mirror
   const onProgress = () => {}
-  const result = await compareMirror({ cursor, mirror: store, source: changing, onProgress })
+  const result = await compareMirror({
+    cursor,
+    mirror: store,
+    members,
+    source: changing,
+    onProgress,
+  })
   t.match(result, { equal: PLANTS.length - 2, changed: 2 })
   t.same([...result.differences], [[MIN, 'missing here']])
 })
@@ -181,7 +189,7 @@ t.test('a comparison ends where the feed ends, even if its last cursor was anoth
   }
   const { cursor } = mirror
   const onProgress = () => {}
-  const result = await compareMirror({ cursor, mirror: store, source: ending, onProgress })
+  const result = await compareMirror({ cursor, mirror: store, members, source: ending, onProgress })
   t.same([...result.differences], [[MIN, 'missing here']])
 })
 
@@ -264,7 +272,7 @@ t.test('plants can change while the mirror follows', async (t) => {
   const { signal } = stop
   const report = { copied: () => {}, behind: t.fail, caughtUp: () => {} }
   const { url, token } = source
-  const following = mirror({ source: new Source(url, token, signal), store, report, signal })
+  const following = mirror({ source: new Source(url, token, { signal }), store, report, signal })
   const clients = Array.from({ length: 8 }, async (_, number) => {
     for (let round = 0; !signal.aborted; round++) {
       const { id } = PLANTS[(round * 8 + number) % PLANTS.length] as StoredPlant

@@ -44,7 +44,7 @@ export class TestMirror {
     const { signal = new AbortController().signal } = options
     this.#source = from
     return mirror({
-      source: new Source(from.url, from.token, signal),
+      source: new Source(from.url, from.token, { signal }),
       store: this.store,
       once: true,
       noticeMs: 0,

@@ -174,21 +174,21 @@ t.test('SQLite: a dry run uses no other database, and upgrades none', async (t) 
 
 t.test('PostgreSQL: a dry run uses no other database, and upgrades none', async (t) => {
   const { database, query } = await filled(t, await postgres())
-  await query('DELETE FROM plant_store_schema WHERE version = 11')
+  await query('DELETE FROM plant_store_schema WHERE version = 12')
   await refuses(
     t,
     database,
-    'its schema has version 10: start the service, which upgrades it to 11',
+    'its schema has version 11: start the service, which upgrades it to 12',
   )
-  await query('INSERT INTO plant_store_schema VALUES (12)')
-  await refuses(t, database, 'its schema has version 12, but this program supports')
+  await query('INSERT INTO plant_store_schema VALUES (13)')
+  await refuses(t, database, 'its schema has version 13, but this program supports')
 })
 
-t.test('PostgreSQL: a dry run needs only the right to read the plants', async (t) => {
+t.test('PostgreSQL: a dry run needs only the right to read', async (t) => {
   const { database, query } = await filled(t, await postgres())
   const role = `reader_of_${new URL(database).pathname.slice(1)}`
   await query(`CREATE ROLE ${role} LOGIN`)
-  await query(`GRANT SELECT ON plants, plant_store_schema TO ${role}`)
+  await query(`GRANT SELECT ON plants, plant_store_schema, plant_store_settings TO ${role}`)
   const url = database.replace(/\/\/\w+@/, `//${role}@`)
   const args = ['import', writePlants(t, given), ...KEEP, '--dry-run']
   const { code, stdout } = await runHere([...args, '--database', url])

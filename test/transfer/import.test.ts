@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { members } from '../../contract/members.gen.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import {
@@ -234,7 +235,7 @@ t.test(
 )
 
 t.test('the summary counts each ignored member and suggests the one that was meant', async (t) => {
-  const ignored = new IgnoredMembers()
+  const ignored = new IgnoredMembers(members)
   t.equal(ignored.summary(), '')
   ignored.add(['Tag', 'colour'])
   ignored.add(['Tag'])
@@ -245,7 +246,7 @@ t.test('the summary counts each ignored member and suggests the one that was mea
 })
 
 t.test('only the first names are remembered', async (t) => {
-  const ignored = new IgnoredMembers()
+  const ignored = new IgnoredMembers(members)
   for (let index = 0; index < NAMES_MAX + 5; index++) ignored.add([`x${index}`, 'x0'])
   const summary = ignored.summary()
   t.match(summary, `${NAMES_MAX + 6} × "x0", 1 × "x1"`)

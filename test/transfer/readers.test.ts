@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { loadContract } from '../../contract/contract.ts'
 import type { Format } from '../../formats/readers.ts'
 import { recordFormats } from '../../formats/record-formats.ts'
 import { RECORD_LENGTH_MAX } from '../../formats/records.ts'
@@ -8,6 +9,10 @@ import { exportFormats } from '../../src/transfer/format.ts'
 import { readRecords } from '../../src/transfer/readers.ts'
 import type { ParseResult, ReadOptions } from '../../src/transfer/record.ts'
 import { storable } from '../helpers/arbitraries.ts'
+
+const contract = loadContract()
+
+type Options = Partial<ReadOptions>
 
 type Read = [number: number, result: ParseResult | undefined]
 
@@ -22,11 +27,14 @@ async function read(
   format: Format,
   bytes: Buffer,
   chunkBytes = 2 ** 16,
-  options: ReadOptions = {},
+  options: Options = {},
 ): Promise<{ reads: Read[]; error?: string }> {
   const reads: Read[] = []
   try {
-    for await (const { records } of readRecords(format, split(bytes, chunkBytes), options)) {
+    for await (const { records } of readRecords(format, split(bytes, chunkBytes), {
+      contract,
+      ...options,
+    })) {
       for (const { number, result } of records) reads.push([number, result])
     }
     return { reads }
@@ -49,7 +57,7 @@ const cases: {
   what: string
   file: (string | Buffer)[]
   reads: Read[]
-  options?: ReadOptions
+  options?: Options
   /** The error after the records. */
   error?: string
 }[] = [
@@ -438,7 +446,8 @@ t.test('json: an array of any size is read item by item', async (t) => {
     }
     yield Buffer.from(']')
   }
-  for await (const { records } of readRecords('json', source(), {})) received += records.length
+  for await (const { records } of readRecords('json', source(), { contract }))
+    received += records.length
   t.equal(received, count)
 })
 
@@ -577,7 +586,7 @@ for (const [format, file, reads] of [
     }
     const results: unknown[] = []
     async function readAll() {
-      for await (const { records } of readRecords(format, source(), {})) {
+      for await (const { records } of readRecords(format, source(), { contract })) {
         results.push(...records.map(({ result }) => result))
       }
     }

@@ -1,12 +1,16 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
+import { loadContract } from '../../contract/contract.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { FileError } from '../../src/system/errors.ts'
-import { prepareSeed } from '../../src/transfer/seed.ts'
+import { prepareSeed as prepareSeedFor } from '../../src/transfer/seed.ts'
 
 const FIR = { id: 2n ** 53n + 1n, name: 'Abies alba Mill.', tag: 'Tree' }
 const PINE = { id: 1n, name: 'Pinus mugo Turra' }
+
+const prepareSeed = (seed?: Parameters<typeof prepareSeedFor>[1]) =>
+  prepareSeedFor(loadContract(), seed)
 
 /** A new store and a function that returns its plants. */
 function openStore(t: Test) {
@@ -59,7 +63,7 @@ t.test('a missing or empty seed stores nothing', async (t) => {
 t.test('plants passed by a program are not modified, and can be frozen', async (t) => {
   const { store, stored } = openStore(t)
   const plant = Object.freeze({ id: 7, name: 'a', colour: 'green' })
-  const seedStore = await prepareSeed([plant as unknown as NewPlant])
+  const seedStore = await prepareSeed([plant])
   await seedStore(store)
   t.strictSame(plant, { id: 7, name: 'a', colour: 'green' })
   t.strictSame(await stored(), [{ id: 7n, name: 'a' }])
@@ -115,7 +119,7 @@ const invalidPlants = [
 
 for (const { what, plants, says } of invalidPlants) {
   t.test(`${what} is reported with its index`, async (t) => {
-    const seedStore = await prepareSeed(plants as NewPlant[])
+    const seedStore = await prepareSeed(plants as object[])
     const { message } = (await t.rejects(seedStore(openStore(t).store))) as Error
     t.ok(message.startsWith(says), message)
   })

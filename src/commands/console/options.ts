@@ -16,6 +16,9 @@ export const settingOptions: readonly Option[] = settingNames.map(settingOption)
 /** Shared by the commands that open the database. */
 export const databaseOption = settingOption('database')
 
+/** The own fields of a mirror. */
+export const contractOption = settingOption('contract')
+
 /** Shared by the commands that retain changes while they run. */
 export const retentionOptions = (['keepChanges', 'keepChangesBytes'] as const).map(settingOption)
 

@@ -1,10 +1,13 @@
 import { Command } from 'commander'
 import { SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
-import { databaseOption, retentionOptions } from '../console/options.ts'
+import { contractOption, databaseOption, retentionOptions } from '../console/options.ts'
 import type { MirrorCommandOptions } from './run-mirror.ts'
 
 const help = `
 The access token of the service comes from ${SOURCE_TOKEN_VARIABLE}, or from a file. It needs the scope read.
+
+If the plants of the source have fields of their own, start the mirror with an overlay that has at least these. The
+database remembers them, so --contract is needed only at the first start, and to change them.
 
 The command copies all plants to an empty database, which it creates if there is none, and then applies every change
 until a signal stops it. It can be killed at any time, and continues where it was. "plant-store serve" can serve reads
@@ -20,6 +23,7 @@ export function mirrorCommand(): Command {
     .option('--token-file <file>', 'a file that contains the access token of the service')
     .option('--once', 'stop when the mirror has caught up')
     .option('--restart', 'copy all plants again')
+    .addOption(contractOption)
     .addOption(databaseOption)
     .addHelpText('after', help)
     .action(async (url: string, options: MirrorCommandOptions) => {

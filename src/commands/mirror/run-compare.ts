@@ -6,7 +6,8 @@ import { print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
-import { openMirrored } from './source-access.ts'
+import { readStoredContract } from '../console/stored-contract.ts'
+import { prepareSource } from './source-access.ts'
 
 export interface CompareCommandOptions {
   readonly database: string
@@ -30,16 +31,22 @@ const PRINTED_MAX = 20
 export async function runCompare(url: string, options: CompareCommandOptions): Promise<void> {
   const { database, tokenFile } = options
   const stop = new AbortController()
-  const source = openMirrored(url, tokenFile, stop.signal, RETRIES)
+  const openSource = prepareSource(url, tokenFile, { signal: stop.signal, retries: RETRIES })
   onStopSignal((exitCode) => stop.abort(new Interrupted(exitCode)))
   await withStore({ database }, async (store) => {
     const cursor = await readMirrorCursor(store, database)
+    const { fields, members } = await readStoredContract(store)
+    const source = openSource(fields)
     const at = new Date()
     const progress = startProgress({ what: 'compare', unit: 'plants' })
     const onProgress = (equal: number) => progress.update(equal)
-    const comparison = await compareMirror({ cursor, mirror: store, source, onProgress }).finally(
-      () => progress.end(),
-    )
+    const comparison = await compareMirror({
+      cursor,
+      mirror: store,
+      members,
+      source,
+      onProgress,
+    }).finally(() => progress.end())
     await print(describe(comparison, at))
     if (comparison.differences.size > 0) process.exitCode = EXIT_DIFFERENT
   })

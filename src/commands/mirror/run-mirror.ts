@@ -1,19 +1,25 @@
+import type { OwnField } from '../../../contract/own-fields.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { shareResult } from '../../../time/shared-result.ts'
 import { defaultConfig } from '../../config/config.ts'
+import { loadOwnFields } from '../../config/own-fields.ts'
 import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
+import { adoptFields } from '../../start/own-fields.ts'
 import { openStore } from '../../stores/engines.ts'
 import type { StoreOptions } from '../../stores/shared/engine.ts'
 import type { Store } from '../../stores/shared/store.ts'
+import { declaredFields, readStoredFields } from '../../stores/shared/stored-fields.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeDatabase } from '../console/store-access.ts'
-import { openMirrored } from './source-access.ts'
+import { prepareSource } from './source-access.ts'
 
 export interface MirrorCommandOptions extends Pick<MirrorOptions, 'once' | 'restart'> {
   readonly tokenFile?: string
+  /** An overlay with the own fields of the mirror. By default, those of its database. */
+  readonly contract?: string
   readonly database: string
   readonly keepChanges: number
   readonly keepChangesBytes: number
@@ -28,9 +34,10 @@ const INTERRUPTED = 'interrupted: the mirror has not caught up; run the command 
  * @throws ConfigError if an argument is invalid; FileError; StoreError; MirrorError; Interrupted
  */
 export async function runMirror(url: string, options: MirrorCommandOptions): Promise<void> {
-  const { tokenFile, database, once, restart, keepChanges, keepChangesBytes } = options
+  const { tokenFile, contract, database, once, restart, keepChanges, keepChangesBytes } = options
   const stop = new AbortController()
-  const source = openMirrored(url, tokenFile, stop.signal)
+  const openSource = prepareSource(url, tokenFile, { signal: stop.signal })
+  const declared = await loadOwnFields(contract)
   let progress: ProgressDisplay | undefined
   const printLine = (line: string) => {
     const printed = `plant-store: ${escapeControlCharacters(line)}`
@@ -43,13 +50,13 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
   }
   let store: Store | undefined
   const openOnce = shareResult(async () => {
-    store = await openAvailable({
+    store ??= await openAvailable({
       database,
       lockTimeout: defaultConfig().lockTimeout,
       retention: { age: keepChanges, bytes: keepChangesBytes },
       onProblem: printLine,
     })
-    return store
+    return { store, source: openSource(await prepareFields(store, declared, printLine)) }
   }, Number.POSITIVE_INFINITY)
   const interrupt = (exitCode = 0) => stop.abort(new Interrupted(exitCode, INTERRUPTED))
   onStopSignal(interrupt)
@@ -57,12 +64,16 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
   let isCaughtUp = false
   try {
     await mirror({
-      source,
       // The first call opens the store, and is repeated until the database is available.
+      source: {
+        url,
+        readPlants: async (after) => (await openOnce()).source.readPlants(after),
+        readChanges: async (after, wait) => (await openOnce()).source.readChanges(after, wait),
+      },
       store: {
-        readRestriction: async () => (await openOnce()).readRestriction(),
-        restrict: async (step) => (await openOnce()).restrict(step),
-        list: async (request) => (await openOnce()).list(request),
+        readRestriction: async () => (await openOnce()).store.readRestriction(),
+        restrict: async (step) => (await openOnce()).store.restrict(step),
+        list: async (request) => (await openOnce()).store.list(request),
       },
       once,
       restart,
@@ -106,4 +117,33 @@ async function openAvailable(options: StoreOptions): Promise<Store> {
     const isTemporary = cause instanceof StoreUnavailable && !PERMANENT.test(cause.detail)
     throw isTemporary ? cause : error
   }
+}
+
+/**
+ * Resolves to the own fields of a mirror, after making those that are declared the fields of its database. The database
+ * keeps its own if it cannot become a mirror, for example because it is another one by mistake.
+ *
+ * @throws StoreError, StoreUnavailable
+ */
+async function prepareFields(
+  store: Store,
+  declared: readonly OwnField[] | undefined,
+  printLine: (line: string) => void,
+): Promise<readonly OwnField[]> {
+  if (declared !== undefined && (await canMirror(store))) {
+    const hidden = await adoptFields(store, declared, { hide: false })
+    if (hidden.length > 0) {
+      printLine(
+        `these fields are not in --contract, so their values are kept and hidden: ${hidden.join(', ')}`,
+      )
+    }
+  }
+  return declaredFields(await readStoredFields(store))
+}
+
+async function canMirror(store: Store): Promise<boolean> {
+  const restriction = await store.readRestriction()
+  if (restriction !== undefined) return restriction !== 'frozen'
+  const { json } = await store.list({ limit: 1 })
+  return json === '[]'
 }

@@ -1,27 +1,29 @@
 import { readFileSync } from 'node:fs'
+import type { OwnField } from '../../../contract/own-fields.ts'
 import { ConfigError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
-import { Source } from '../../mirror/source.ts'
+import { Source, type SourceOptions } from '../../mirror/source.ts'
 import { fileError, messageOf } from '../../system/errors.ts'
 
 /**
- * Opens the service that is mirrored. Nothing is sent yet.
+ * Prepares access to the service that is mirrored. Nothing is sent yet.
  *
  * @param tokenFile contains the access token. By default, the token is in the environment
- * @param retries see Source
+ * @returns a function that opens the service for plants with some own fields
  * @throws ConfigError if the URL or the token is invalid, FileError if the file cannot be read
  */
-export function openMirrored(
+export function prepareSource(
   url: string,
   tokenFile?: string,
-  signal?: AbortSignal,
-  retries?: number,
-): Source {
+  options?: Omit<SourceOptions, 'fields'>,
+): (fields: readonly OwnField[]) => Source {
   const token = tokenFile === undefined ? tokenFromEnvironment() : readTokenFile(tokenFile)
+  const open = (fields: readonly OwnField[]) => new Source(url, token, { ...options, fields })
   try {
-    return new Source(url, token, signal, retries)
+    open([])
   } catch (error) {
     throw new ConfigError(messageOf(error), { cause: error })
   }
+  return open
 }
 
 function tokenFromEnvironment(): string {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { loadContract, plantMembers } from '../../../contract/contract.ts'
-import { prepareParser } from '../../../contract/exact-json.ts'
 import { known } from '../../../contract/known.ts'
-import { plantJson, toContent } from '../../../service/plant-content.ts'
+import type { Member } from '../../../contract/members.ts'
+import { type PageReader, pageReader } from '../../../service/page-reader.ts'
+import { plantJson, readFields } from '../../../service/plant-content.ts'
 import type { ChangeResult, NewPlant, StoredPlant } from '../../../service/plant-store.ts'
 import { decide } from '../../stores/shared/plant-change.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
@@ -23,19 +23,30 @@ interface Found {
  * Decides what the changes of an import would do, and stores nothing. It remembers the plants that would change as
  * digests, so its memory does not depend on their size. Beyond REMEMBERED_IDS of them, a repeated id is compared with
  * the database alone.
+ *
+ * A change of an import sets or clears every own field of the contract. A stored plant keeps all others, which therefore
+ * never make a difference, and are not read.
  */
 export class DryRun implements ImportStore {
-  readonly #reader: PlantReader
-  readonly #parse = prepareParser(plantMembers(loadContract()))
+  readonly #reader: Pick<PlantReader, 'getAll' | 'close'>
+  readonly #readPage: PageReader
   /** The digests of the plants that would have changed so far, by id. */
   readonly #changed = new Map<bigint, string>()
   readonly #remembered: number
   #hasForgotten = false
   #firstDifferent: string | undefined
 
-  /** @param remembered how many plants that would change are remembered */
-  constructor(reader: PlantReader, remembered = REMEMBERED_IDS) {
+  /**
+   * @param members those of a plant
+   * @param remembered how many plants that would change are remembered
+   */
+  constructor(
+    reader: Pick<PlantReader, 'getAll' | 'close'>,
+    members: readonly Member[],
+    remembered = REMEMBERED_IDS,
+  ) {
     this.#reader = reader
+    this.#readPage = pageReader(members)
     this.#remembered = remembered
   }
 
@@ -94,10 +105,9 @@ export class DryRun implements ImportStore {
   async *#readPlants(ids: readonly bigint[]): AsyncGenerator<StoredPlant, void> {
     let rest = ids
     do {
-      const { json, next } = await this.#reader.getAll(rest)
-      const plants: readonly StoredPlant[] = Object(this.#parse(Buffer.from(json)))
-      // Short integers are parsed as numbers.
-      for (const plant of plants) yield { ...plant, id: BigInt(plant.id) }
+      const page = await this.#reader.getAll(rest)
+      yield* this.#readPage(page)
+      const { next } = page
       rest = next === undefined ? [] : rest.filter((id) => id > next)
     } while (rest.length > 0)
   }
@@ -107,13 +117,20 @@ function digestOf(plant: NewPlant): string {
   return hash('sha256', plantJson(plant), 'base64url')
 }
 
-/** How much of a name or tag is shown, in UTF-16 units. */
+/** How much of a string is shown, in UTF-16 units. */
 const SHOWN_LENGTH_MAX = 100
 
 /** A plant in JSON, whose long strings are cut off. */
-export function quotePlant({ id, ...plant }: NewPlant): string {
-  const content = Object.entries(toContent(plant)).map(
-    ([name, value]) => `,"${name}":${quote(value, SHOWN_LENGTH_MAX)}`,
-  )
-  return `{"id":${id}${content.join('')}}`
+export function quotePlant({ id, name, tag, fields = '' }: NewPlant): string {
+  const members = [
+    `"id":${id}`,
+    `"name":${quote(name, SHOWN_LENGTH_MAX)}`,
+    ...(tag === undefined ? [] : [`"tag":${quote(tag, SHOWN_LENGTH_MAX)}`]),
+    ...readFields(fields).map(([field, json]) => `${quote(field)}:${quoteValue(json)}`),
+  ]
+  return `{${members.join()}}`
+}
+
+function quoteValue(json: string): string {
+  return json.startsWith('"') ? quote(JSON.parse(json), SHOWN_LENGTH_MAX) : json
 }

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { members } from '../../../contract/members.gen.ts'
+import type { Member } from '../../../contract/members.ts'
 import {
+  describeRecords,
   type ExportFormat,
-  formulaFreeLine,
   type RecordFormat,
-  recordFormats,
 } from '../../../formats/record-formats.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
@@ -19,6 +18,7 @@ import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
 import { describeDatabase, openTarget } from '../console/store-access.ts'
+import { readStoredContract } from '../console/stored-contract.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
 
 export interface ExportOptions {
@@ -40,7 +40,7 @@ export interface ExportOptions {
  */
 export async function exportPlants(file: string, options: ExportOptions): Promise<void> {
   const { database, format = chooseFormat(file), cursor } = options
-  const recordFormat = selectRecordFormat(format, options)
+  assertApplicable(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
   // The export continues even if the reader of standard error goes away.
@@ -67,10 +67,11 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     assertReadable(await store.readRestriction())
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
+    const { members, hidden } = await readStoredContract(store)
     destination = await openDestination(file, database)
     const chunks = formatPlants(
       store.exportPlants(),
-      recordFormat,
+      selectRecordFormat(members, format, options),
       new PlantCodec(members),
       (plants) => {
         count = plants
@@ -82,7 +83,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     // After the export, because an old cursor with a new export is harmless, and a new one with an old export is not.
     await cursorFile?.publish()
     const target = file === STDIO ? 'standard output' : resolve(file)
-    summary = `exported ${count.toLocaleString('en')} plants from ${describeDatabase(database)} to ${target}\n`
+    summary = `exported ${count.toLocaleString('en')} plants from ${describeDatabase(database)} to ${target}\n${describeHidden(hidden)}`
   } catch (error) {
     if (file === STDIO) {
       if (!isClosedPipe(error)) throw fileError(STDOUT_ERROR, error)
@@ -101,11 +102,26 @@ async function requireOwnFile(cursor: string, file: string): Promise<void> {
   throw new CommandError('--cursor requires a file other than the one for the plants')
 }
 
-function selectRecordFormat(format: ExportFormat, { escapeFormulas }: ExportOptions): RecordFormat {
-  const recordFormat = recordFormats[format]
-  if (!escapeFormulas) return recordFormat
-  if (format === 'csv') return { ...recordFormat, line: formulaFreeLine }
+/** @throws CommandError if an option does not apply to the format */
+function assertApplicable(format: ExportFormat, { escapeFormulas }: ExportOptions): void {
+  if (!escapeFormulas || format === 'csv') return
   throw new CommandError(`--escape-formulas requires CSV, not ${format}`)
+}
+
+function selectRecordFormat(
+  members: readonly Member[],
+  format: ExportFormat,
+  { escapeFormulas }: ExportOptions,
+): RecordFormat {
+  const { recordFormats, formulaFreeLine } = describeRecords(members)
+  const recordFormat = recordFormats[format]
+  return escapeFormulas ? { ...recordFormat, line: formulaFreeLine } : recordFormat
+}
+
+/** The warning about own fields that are not exported, or an empty string if there are none. */
+function describeHidden(hidden: readonly string[]): string {
+  if (hidden.length === 0) return ''
+  return `plant-store: these fields are hidden, so they are not exported, and their values stay in the database: ${hidden.join(', ')}\n`
 }
 
 function chooseFormat(file: string): ExportFormat {

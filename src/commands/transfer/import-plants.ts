@@ -1,6 +1,8 @@
 import { keysOf } from '../../../contract/known.ts'
 import { type Format, readers } from '../../../formats/readers.ts'
-import { Interrupted } from '../../system/errors.ts'
+import type { PlantReader } from '../../stores/shared/store.ts'
+import { StoreError } from '../../stores/shared/store-error.ts'
+import { Interrupted, messageOf } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
@@ -24,6 +26,7 @@ import {
   openTargetReader,
   type Target,
 } from '../console/store-access.ts'
+import { readStoredContract, type StoredContract } from '../console/stored-contract.ts'
 import { DryRun } from './dry-run.ts'
 import { ImportPreview } from './import-preview.ts'
 
@@ -78,15 +81,15 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const interruption = new AbortController()
   const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
-  const ignored = new IgnoredMembers()
   // The reader of standard error can go away, as `| head` does. The import continues.
   process.stderr.on('error', () => {})
-  const openStore = dryRun ? openDryRun : openTarget
-  const store = await openStore({ database, create }).catch((error) => {
+  const target = { database, create }
+  const { store, contract, members } = await openImport(target, dryRun).catch((error) => {
     close()
     throw error
   })
   const preview = store instanceof DryRun ? new ImportPreview(store, options) : undefined
+  const ignored = new IgnoredMembers(members)
   const progress = startProgress({
     what: dryRun ? 'dry run' : 'import',
     unit: 'bytes',
@@ -97,6 +100,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, message)))
     const { counted } = readers[format]
     const batches = readRecords(format, chunks, {
+      contract,
       ignoreColumns: ignoreUnknown,
       refuseMembers: strict,
       canBeCutOff: !isFile,
@@ -152,8 +156,32 @@ function assertApplicable(
   }
 }
 
-async function openDryRun(target: Target): Promise<DryRun> {
-  return new DryRun(await openTargetReader(target))
+/** Opens a database, or a dry run on it, and reads its contract. */
+async function openImport(target: Target, dryRun: boolean) {
+  if (dryRun) {
+    const reader = await openTargetReader(target)
+    const stored = await readContract(target, reader)
+    return { ...stored, store: new DryRun(reader, stored.members) }
+  }
+  const store = await openTarget(target)
+  return { ...(await readContract(target, store)), store }
+}
+
+/**
+ * Reads the contract of an open database, and closes the database if that fails.
+ *
+ * @throws StoreError
+ */
+async function readContract({ database }: Target, opened: PlantReader): Promise<StoredContract> {
+  try {
+    return await readStoredContract(opened)
+  } catch (cause) {
+    await opened.close()
+    throw new StoreError(
+      `cannot read the own fields of ${describeDatabase(database)}: ${messageOf(cause)}`,
+      { cause },
+    )
+  }
 }
 
 function summary({ blank, ...counts }: Counts, preview?: ImportPreview): string {

@@ -1,15 +1,11 @@
 import { Command, Option } from 'commander'
-import { members } from '../../../contract/members.gen.ts'
 import type { Format } from '../../../formats/readers.ts'
 import { CSV_HEADER } from '../../../formats/record-formats.ts'
 import { exportFormats, formats } from '../../transfer/format.ts'
 import { onConflicts, onErrors } from '../../transfer/import.ts'
-import { listNames } from '../../transfer/unknown-fields.ts'
 import { createOption, databaseOption } from '../console/options.ts'
 import type { ExportOptions } from './export-plants.ts'
 import type { ImportOptions } from './import-plants.ts'
-
-const MEMBERS = listNames(members)
 
 /** Defines `plant-store import`. */
 export function importCommand(): Command {
@@ -27,8 +23,8 @@ export function importCommand(): Command {
         .choices(onConflicts)
         .default('stop'),
     )
-    .option('--ignore-unknown', `ignore CSV columns other than ${MEMBERS} instead of stopping`)
-    .option('--strict', `refuse JSON records with properties other than ${MEMBERS}`)
+    .option('--ignore-unknown', 'ignore CSV columns that plants do not have instead of stopping')
+    .option('--strict', 'refuse JSON records with properties that plants do not have')
     .option('--dry-run', 'store nothing, and print what an import would do')
     .addOption(databaseOption)
     .addOption(createOption)
@@ -69,9 +65,10 @@ function formatOption(formats: readonly Format[]): Option {
 
 const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
-with a header such as ${CSV_HEADER}. A JSON file is an array, as GET /plants returns it. Refused records are
-reported on standard error, and a summary is printed on standard output. Importing the same file again changes
-nothing. The separator of a CSV file can also be a semicolon or a tab.
+with a header such as ${CSV_HEADER}. A JSON file is an array, as GET /plants returns it. Plants also have the
+own fields with which the database was last served. Refused records are reported on standard error, and a
+summary is printed on standard output. Importing the same file again changes nothing. The separator of a CSV
+file can also be a semicolon or a tab.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored. A dry run has
 the exit code that the import would have.`

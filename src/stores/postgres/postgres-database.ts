@@ -7,6 +7,7 @@ import { Connections } from './connection/connections.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
+import { readSetting } from './durability/stored-settings.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
 import { getPlants } from './plants/reads.ts'
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
@@ -66,7 +67,11 @@ export function openReader(server: ServerOptions): Promise<PlantReader> {
       throw new StoreError(otherSchemaMessage(version, SCHEMA_VERSION))
     }
     const run: Run = (text, values) => connections.query(text, values)
-    return { getAll: (ids) => getPlants(run, ids), close: () => connections.close() }
+    return {
+      getAll: (ids) => getPlants(run, ids),
+      readSetting: (name) => readSetting(run, name),
+      close: () => connections.close(),
+    }
   })
 }
 

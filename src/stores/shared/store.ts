@@ -30,8 +30,8 @@ export interface StoreAdvice {
   readonly acknowledgement?: string
 }
 
-/** The plants of a database, for reading only. */
-export interface PlantReader extends Pick<PlantStore, 'getAll'> {
+/** The plants and settings of a database, for reading only. */
+export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<SettingStore, 'readSetting'> {
   close(): Promise<void>
 }
 

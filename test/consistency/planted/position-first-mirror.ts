@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { RestrictionStep } from '../../../service/restriction.ts'
-import { openMirrored } from '../../../src/commands/mirror/source-access.ts'
+import { prepareSource } from '../../../src/commands/mirror/source-access.ts'
 import { mirror } from '../../../src/mirror/mirror.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 
@@ -29,7 +29,7 @@ async function restrict({ expected, next, changes = [] }: RestrictionStep) {
 }
 
 await mirror({
-  source: openMirrored(url),
+  source: prepareSource(url)([]),
   store: {
     restrict,
     readRestriction: () => store.readRestriction(),

@@ -22,7 +22,11 @@ export function openReader(options: SqliteOptions): PlantReader {
     if (version === 0) throw new MissingDatabase(`${unusable}: it is empty`)
     if (version !== SCHEMA_VERSION) throw new Error(otherSchemaMessage(version, SCHEMA_VERSION))
     const reader = new Reader(db.defaultSafeIntegers())
-    return { getAll: (ids) => reader.getAll(ids), close: async () => reader.close() }
+    return {
+      getAll: (ids) => reader.getAll(ids),
+      readSetting: async (name) => reader.readSetting(name),
+      close: async () => reader.close(),
+    }
   } catch (error) {
     db?.close()
     if (error instanceof StoreError) throw error

@@ -1,0 +1,339 @@
+/** Imports and exports of plants with own fields. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { extendContract, loadContract } from '../../contract/contract.ts'
+import { INT64_MAX } from '../../contract/int64.ts'
+import type { OwnField } from '../../contract/own-fields.ts'
+import type { StoredPlant } from '../../service/plant-store.ts'
+import { adoptFields } from '../../src/start/own-fields.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import type { Store } from '../../src/stores/shared/store.ts'
+import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
+import { prepareSeed } from '../../src/transfer/seed.ts'
+import { runHere } from '../helpers/command-here.ts'
+import { type Engine, postgres, sqlite } from '../helpers/engine.ts'
+
+const FIELDS: readonly OwnField[] = [
+  { name: 'height', schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 10_000 } },
+  { name: 'planted', schema: { type: 'string', format: 'date' } },
+  { name: 'light', schema: { type: 'string', enum: ['sun', 'half shade', 'shade'] } },
+  { name: 'serial', schema: { type: 'integer', format: 'int64' } },
+  { name: 'price', schema: { type: 'number', minimum: 0 } },
+  { name: 'inStock', schema: { type: 'boolean' } },
+]
+
+/** A database with own fields, and commands on it. */
+async function databaseOf(t: Test, engine: Engine = sqlite, fields = FIELDS) {
+  const { database } = await engine(t)
+  const use = async <Result>(action: (store: Store) => Promise<Result>): Promise<Result> => {
+    const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+    try {
+      return await action(store)
+    } finally {
+      await store.close()
+    }
+  }
+  const declare = (declared: readonly OwnField[]) =>
+    use((store) => adoptFields(store, declared, { hide: false }))
+  await declare(fields)
+  return {
+    database,
+    declare,
+    stored: () => use(plantsOf),
+    run: (...args: string[]) => runHere([...args, '--database', database]),
+    /** Imports a file with some lines. */
+    load: (name: string, lines: readonly string[], ...options: string[]) => {
+      const file = join(t.testdir(), name)
+      writeFileSync(file, `${lines.join('\n')}\n`)
+      return runHere(['import', file, ...options, '--database', database])
+    },
+  }
+}
+
+async function plantsOf(store: Pick<Store, 'exportPlants'>): Promise<StoredPlant[]> {
+  return (await Array.fromAsync(store.exportPlants())).flat()
+}
+
+const HEADER = 'id,name,tag,height,planted,light,serial,price,inStock'
+const FIR = `1,Abies,Tree,120,2026-11-25,half shade,${INT64_MAX},24.5,true`
+const PINE = '2,Pinus,,,,,,,'
+const ELM = '3,Ulmus,,0,,"shade",-1,1e+21,false'
+
+const NDJSON = [
+  `{"id":1,"name":"Abies","tag":"Tree","height":120,"planted":"2026-11-25","light":"half shade","serial":${INT64_MAX},"price":24.5,"inStock":true}`,
+  '{"id":2,"name":"Pinus"}',
+  '{"id":3,"name":"Ulmus","height":0,"light":"shade","serial":-1,"price":1e+21,"inStock":false}',
+]
+
+const STORED = [
+  {
+    id: 1n,
+    name: 'Abies',
+    tag: 'Tree',
+    fields: `"height":120,"inStock":true,"light":"half shade","planted":"2026-11-25","price":24.5,"serial":${INT64_MAX}`,
+  },
+  { id: 2n, name: 'Pinus' },
+  {
+    id: 3n,
+    name: 'Ulmus',
+    fields: '"height":0,"inStock":false,"light":"shade","price":1e+21,"serial":-1',
+  },
+]
+
+for (const { name, file, lines } of [
+  { name: 'CSV', file: 'plants.csv', lines: [HEADER, FIR, PINE, ELM] },
+  { name: 'NDJSON', file: 'plants.ndjson', lines: NDJSON },
+  { name: 'JSON', file: 'plants.json', lines: [`[${NDJSON}]`] },
+]) {
+  t.test(`${name} has the fields`, async (t) => {
+    const { load, run, stored, database } = await databaseOf(t)
+    t.match(await load(file, lines), { code: 0, stdout: /^created 3\n/ })
+    t.strictSame(await stored(), STORED)
+    t.match(await load(file, lines), { code: 0, stdout: /replayed 3/ })
+    const csv = await run('export', '--format', 'csv')
+    t.equal(csv.stdout, `${[HEADER, FIR, PINE, ELM.replaceAll('"', '')].join('\n')}\n`)
+    t.match(csv.stderr, /^exported 3 plants from .+ to standard output\n$/)
+    const ndjson = await run('export')
+    t.equal(ndjson.stdout, `${NDJSON.join('\n')}\n`)
+    const other = await databaseOf(t)
+    t.not(other.database, database)
+    await other.load('exported.ndjson', ndjson.stdout.trim().split('\n'))
+    t.strictSame(await other.stored(), STORED)
+  })
+}
+
+t.test('a cell that is not a value of its field is refused', async (t) => {
+  const { load } = await databaseOf(t)
+  const header = 'id,name,height,planted,light,serial,price,inStock'
+  const { code, stderr } = await load(
+    'plants.csv',
+    [
+      header,
+      '1,a,x',
+      '1,a,99999999999,,,,,',
+      '1,a,x,,,,,',
+      '1,a,10001,,,,,',
+      '1,a,,2026-02-30,,,,',
+      '1,a,,,moon,,,',
+      '1,a,,,,9223372036854775808,,',
+      '1,a,,,,,"24,5",',
+      '1,a,,,,,0.10000000000000000001,',
+      '1,a,,,,,,yes',
+      '1,a,"",,,,,',
+    ],
+    '--on-error',
+    'skip',
+  )
+  t.equal(code, 2)
+  t.same(stderr.trimEnd().split('\n'), [
+    'line 2: row has 3 fields, but the first row has 8',
+    'line 3: height must be an int32, not "99999999999"',
+    'line 4: height must be an int32, not "x"',
+    'line 5: height must be an int32 from 0 to 10000',
+    'line 6: planted must be a date such as 2026-11-25',
+    'line 7: light must be sun, half shade or shade',
+    'line 8: serial must be an int64, not "9223372036854775808"',
+    'line 9: price must be a number of at most 15 significant digits, not "24,5"',
+    'line 10: price must be a number of at most 15 significant digits, not "0.10000000000000000001"',
+    'line 11: inStock must be true or false, not "yes"',
+    'line 12: height must be an int32, not ""',
+  ])
+})
+
+t.test('a value in JSON that is not one of its field is refused', async (t) => {
+  const { load } = await databaseOf(t)
+  const records = [
+    '"height":1.5',
+    '"height":"1"',
+    '"serial":9223372036854775808',
+    '"serial":0.99999999999999999999',
+    '"price":0.10000000000000000001',
+    '"price":1234567890123456789',
+    '"price":"1"',
+    '"inStock":0',
+    '"planted":null',
+  ]
+  const lines = records.map((record) => `{"id":1,"name":"a",${record}}`)
+  const { code, stderr } = await load('plants.ndjson', lines, '--on-error', 'skip')
+  t.equal(code, 2)
+  const inexact = 'a number that a double preserves, such as one with at most 15 significant digits'
+  t.same(stderr.trimEnd().split('\n'), [
+    'line 1: height must be an int32 from 0 to 10000',
+    'line 2: height must be an int32 from 0 to 10000',
+    'line 3: serial must be an int64',
+    'line 4: serial must be an int64',
+    `line 5: price must be ${inexact}`,
+    `line 6: price must be ${inexact}`,
+    'line 7: price must be a number of at least 0',
+    'line 8: inStock must be boolean',
+    'line 9: planted must be string',
+  ])
+})
+
+t.test('names that are not those of fields are unknown', async (t) => {
+  const { load, run, declare } = await databaseOf(t)
+  t.match(await load('plants.csv', ['id,name,Height,instock,x', '1,a,1,true,']), {
+    code: 1,
+    stderr:
+      /the header has 3 unknown columns, "Height" \(did you mean "height"\?\), "instock" \(did you mean "inStock"\?\), "x": expected only id, name, tag, height, planted, light, serial, price, inStock; use --ignore-unknown/,
+  })
+  t.match(await load('plants.csv', ['name,height', 'a,1']), {
+    stderr: /must include the columns id and name, .+ as in id,name,tag,height,planted/,
+  })
+  t.match(await load('plants.csv', []), { stderr: /such as id,name,tag,height,planted/ })
+  t.match(await load('plants.csv', ['id,name,height,height', '1,a,1,1']), {
+    stderr: /names the column height twice/,
+  })
+  const json = ['{"id":1,"name":"a","height":1,"heigth":2,"constructor":3}']
+  t.match(await load('plants.ndjson', json, '--strict'), {
+    stderr: /unknown properties "heigth" \(did you mean "height"\?\), "constructor"/,
+  })
+  t.match(await load('plants.ndjson', json), {
+    stdout: /ignored 2 \(.+: 1 × "heigth" \(did you mean "height"\?\), 1 × "constructor"\)/,
+  })
+  await declare([])
+  t.match(await load('plants.csv', ['id,name,height', '1,a,1']), {
+    code: 1,
+    stderr: /an unknown column, "height": expected only id, name, tag;/,
+  })
+  t.match(await run('export'), { stdout: '{"id":1,"name":"a"}\n' })
+})
+
+t.test('a database that is created has no own fields', async (t) => {
+  const { database } = await sqlite(t)
+  const file = join(t.testdir(), 'plants.csv')
+  writeFileSync(file, `${HEADER}\n${FIR}\n`)
+  t.match(await runHere(['import', file, '--create', '--database', database]), {
+    code: 1,
+    stderr: /6 unknown columns, "height"/,
+  })
+})
+
+t.test('a replacement clears the fields that it lacks, and keeps hidden ones', async (t) => {
+  const { load, run, stored, declare } = await databaseOf(t)
+  await load('plants.csv', [HEADER, FIR])
+  const [height, planted, light] = FIELDS as [OwnField, OwnField, OwnField]
+  await declare([height, light])
+  const lines = ['id,name,height', '1,Abies,121']
+  t.match(await load('plants.csv', lines), { code: 1, stderr: /already exists with different/ })
+  t.match(await load('plants.csv', lines, '--on-conflict', 'replace'), { stdout: /replaced 1/ })
+  const hidden = `"inStock":true,"planted":"2026-11-25","price":24.5,"serial":${INT64_MAX}`
+  t.strictSame(await stored(), [{ id: 1n, name: 'Abies', fields: `"height":121,${hidden}` }])
+  t.match(await load('plants.csv', lines), { code: 0, stdout: /replayed 1/ })
+  const { stdout, stderr } = await run('export', '--format', 'csv')
+  t.equal(stdout, 'id,name,tag,height,light\n1,Abies,,121,\n')
+  t.match(
+    stderr,
+    /\nplant-store: these fields are hidden, so they are not exported, and their values stay in the database: planted, serial, price, inStock\n$/,
+  )
+  await declare([height, light, planted])
+  t.match((await run('export')).stdout, '"planted":"2026-11-25"')
+})
+
+t.test('only text is escaped for spreadsheets', async (t) => {
+  const fields: readonly OwnField[] = [...FIELDS, { name: 'note', schema: { type: 'string' } }]
+  const { load, run } = await databaseOf(t, sqlite, fields)
+  await load('plants.csv', ['id,name,serial,price,inStock,note', '-1,=a,-5,0.5,true,=1+2'])
+  const { stdout } = await run('export', '--format', 'csv', '--escape-formulas')
+  t.equal(stdout, `${HEADER},note\n-1,"'=a",,,,,-5,0.5,true,"'=1+2"\n`)
+})
+
+const engines: Readonly<Record<string, Engine>> = { SQLite: sqlite, PostgreSQL: await postgres() }
+
+for (const [name, engine] of Object.entries(engines)) {
+  t.test(`${name}: a dry run counts what the import then does`, async (t) => {
+    const { load, stored, declare } = await databaseOf(t, engine)
+    await load('stored.csv', [HEADER, FIR, PINE, ELM])
+    await declare(FIELDS.filter(({ name }) => name !== 'serial'))
+    const lines = [
+      'id,name,tag,height,planted,light,price,inStock',
+      '1,Abies,Tree,120,2026-11-25,half shade,24.50,true',
+      '1,Abies,Tree,121,2026-11-25,half shade,24.5,true',
+      '2,Pinus,,7,,,,',
+      '2,Pinus,,7,,,,',
+      '3,Ulmus,,0,,shade,1e21,false',
+      '3,Ulmus,,,,shade,1e21,false',
+      '4,Acer,,,,shade,,',
+      '4,Acer,,,,,,',
+    ]
+    for (const [action, counts] of [
+      ['keep', /^created 1\n.*replayed 2 .*kept 5\n/s],
+      ['replace', /^created 0\n.*replayed 4 .*replaced 4\n/s],
+    ] as const) {
+      const before = await stored()
+      const planned = await load('plants.csv', lines, '--on-conflict', action, '--dry-run')
+      t.match(planned.stdout, counts)
+      t.strictSame(await stored(), before)
+      const done = await load('plants.csv', lines, '--on-conflict', action)
+      t.match(done.stdout, counts)
+      t.equal(planned.stderr, done.stderr)
+    }
+  })
+}
+
+t.test('a dry run shows the fields', async (t) => {
+  const { load } = await databaseOf(t)
+  await load('stored.csv', [HEADER, FIR])
+  const { stdout } = await load('plants.csv', ['id,name,light,price', '1,A,sun,1.50'], '--dry-run')
+  t.match(
+    stdout,
+    `{"id":1,"name":"A","light":"sun","price":1.5}; stored: {"id":1,"name":"Abies","tag":"Tree","height":120,"inStock":true,"light":"half shade","planted":"2026-11-25","price":24.5,"serial":${INT64_MAX}}`,
+  )
+  const long: OwnField = { name: 'no "te"', schema: { type: 'string' } }
+  const { load: loadLong } = await databaseOf(t, sqlite, [long])
+  const record = `{"id":1,"name":"a","no \\"te\\"":"${'x'.repeat(101)}"}`
+  t.match(
+    (await loadLong('plants.ndjson', [record], '--dry-run')).stdout,
+    `{"id":1,"name":"a","no \\"te\\"":"${'x'.repeat(100)}…"}`,
+  )
+})
+
+t.test('PostgreSQL: a dry run without the right to read the fields fails', async (t) => {
+  const engine = await postgres()
+  const { database, query } = await engine(t)
+  const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+  await store.close()
+  const role = `blind_to_${new URL(database).pathname.slice(1)}`
+  await query(`CREATE ROLE ${role} LOGIN`)
+  await query(`GRANT SELECT ON plants, plant_store_schema TO ${role}`)
+  const url = database.replace(/\/\/\w+@/, `//${role}@`)
+  const file = join(t.testdir(), 'plants.csv')
+  writeFileSync(file, 'id,name\n1,a\n')
+  t.match(await runHere(['import', file, '--dry-run', '--database', url]), {
+    code: 1,
+    stderr:
+      /^plant-store: cannot read the own fields of .+: permission denied for table plant_store_settings\n$/,
+  })
+})
+
+t.test('a seed has the fields', async (t) => {
+  const contract = extendContract(loadContract(), FIELDS)
+  const file = join(t.testdir(), 'seed.csv')
+  writeFileSync(file, `${[HEADER, FIR, PINE, ELM].join('\n')}\n`)
+  const plants = [
+    {
+      id: 1,
+      name: 'Abies',
+      tag: 'Tree',
+      height: 120,
+      planted: '2026-11-25',
+      light: 'half shade',
+      serial: INT64_MAX,
+      price: 24.5,
+      inStock: true,
+    },
+    { id: 2, name: 'Pinus' },
+    { id: 3, name: 'Ulmus', height: 0n, light: 'shade', serial: -1, price: 1e21, inStock: false },
+  ]
+  for (const seed of [file, plants]) {
+    const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
+    t.teardown(() => store.close())
+    await (await prepareSeed(contract, seed))(store)
+    t.strictSame(await plantsOf(store), STORED)
+  }
+  const seedStore = await prepareSeed(contract, [{ id: 1, name: 'a', price: Number.NaN }])
+  const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
+  t.teardown(() => store.close())
+  await t.rejects(seedStore(store), { message: 'seed[0]: price must be a number of at least 0' })
+})
