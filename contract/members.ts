@@ -32,9 +32,10 @@ function readInt32(text: string): number | undefined {
   return integer === (integer | 0) ? integer : undefined
 }
 
+/** In any case, because spreadsheets write `TRUE`. */
 function readBoolean(text: string): boolean | undefined {
-  if (text !== 'true' && text !== 'false') return undefined
-  return text === 'true'
+  if (!/^(?:true|false)$/i.test(text)) return undefined
+  return text.toLowerCase() === 'true'
 }
 
 export function isMemberType(type: unknown): type is MemberType {

@@ -60,6 +60,13 @@ t.test('text that is not a value of the type is not read', async (t) => {
   }
 })
 
+t.test('a boolean is read in the spelling of spreadsheets', async (t) => {
+  const member: Member = { name: 'inStock', type: 'boolean', isRequired: false }
+  t.equal(readText(member, 'TRUE'), true)
+  t.equal(readText(member, 'False'), false)
+  t.equal(readText(member, 'yes'), undefined)
+})
+
 t.test('plants with other members follow their description', async (t) => {
   const described: readonly Member[] = [
     ...members,
