@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import type { Test } from 'tap'
-import { loadContract } from '../../contract/contract.ts'
+import { type ContractDocument, loadContract } from '../../contract/contract.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { type Config, defaultConfig, storeOptions } from '../../src/config/config.ts'
@@ -35,6 +35,8 @@ export interface Call {
 export interface StartOptions
   extends Pick<HttpServerOptions, 'clock' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'> {
   readonly config?: Partial<Config>
+  /** By default, the contract without own fields. */
+  readonly contract?: ContractDocument
   /** Methods that replace the store's. */
   readonly instead?: Partial<ThreadStore>
   /** Receives the lines of the log. */
@@ -141,14 +143,14 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
   t.teardown(() => stop())
-  const { instead, logger, issuer, config: settings, ...parts } = options
+  const { instead, logger, issuer, config: settings, contract = loadContract(), ...parts } = options
   const config = { ...defaultConfig(), ...PATIENCE, ...settings, database: place.database }
   const store = await withoutCoverage(() => openStore(storeOptions(config)))
   const log = logger && pino({ level: logger.level ?? 'info' }, logger.stream)
   const { app, listen, close } = await prepareHttpServer({
     ...parts,
     config,
-    contract: loadContract(),
+    contract,
     store: withInstead(store, instead),
     log,
     readKeys: issuerKeys(config, log, issuer),
