@@ -37,14 +37,14 @@ export function Field({
   const describedBy = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean)
   return (
     <>
-      <label class="field" htmlFor={id}>
-        {label}
+      <div class="field">
+        <label htmlFor={id}>{label}</label>
         {children({
           id,
           'aria-invalid': problem !== undefined,
           'aria-describedby': describedBy.join(' ') || undefined,
         })}
-      </label>
+      </div>
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}

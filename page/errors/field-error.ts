@@ -12,10 +12,15 @@ export function explainField(error: unknown): {
   for (const member of contentMembers) {
     const place = `body/${toPointer(member.name)} `
     if (!error.message.startsWith(place)) continue
-    const problem = toSentence(`${memberLabel(member)} ${error.message.slice(place.length)}`)
-    return { name: member.name, problem }
+    const reason = inPlainWords(error.message.slice(place.length))
+    return { name: member.name, problem: toSentence(`${memberLabel(member)} ${reason}`) }
   }
   return {}
+}
+
+/** A person has typed text, and does not know that a patch can also have null. */
+function inPlainWords(reason: string): string {
+  return reason.replace(/\ban int(?:32|64)\b/, 'a whole number').replace(/ or null$/, '')
 }
 
 /** A name within a JSON Pointer (RFC 6901). */

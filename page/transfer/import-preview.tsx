@@ -161,10 +161,11 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
   const shown = members.filter(
     (member) => !isOwn(member) || columnOf(mapping, member.name) !== undefined,
   )
+  const hasOwn = shown.some(isOwn)
   return (
     // With many columns, it is wider than the dialog.
-    <div class="sample-view" tabIndex={shown.some(isOwn) ? 0 : undefined}>
-      <table class="sample">
+    <div class="sample-view" tabIndex={hasOwn ? 0 : undefined}>
+      <table class={hasOwn ? 'sample wide' : 'sample'}>
         <caption>First rows</caption>
         <thead>
           <tr>

@@ -85,13 +85,16 @@ t.test('a deletion does not depend on what was typed', async (t) => {
 t.test('a limit that the service checks is reported at its field', async (t) => {
   const { saver } = recorder(FIR)
   const updatePlant = async () => {
-    throw new PlantStoreError('invalid-body', 'body/height must be <= 10000')
+    throw new PlantStoreError(
+      'invalid-body',
+      'body/height must be an int32 from 0 to 10000 or null',
+    )
   }
   Object.assign(saver.client, { updatePlant })
   const drafts = new Drafts()
   const key = edit(drafts, { height: '10001' })
   await drafts.send(key, saver)
-  const problem = 'Height in cm must be <= 10000.'
+  const problem = 'Height in cm must be a whole number from 0 to 10000.'
   t.match(drafts.open, { state: 'refused', problem, problemField: 'height' })
 })
 
