@@ -4,8 +4,8 @@
  * exceeded.
  */
 
-import { loadContract } from '../contract/contract.ts'
-import { parseExactJson } from '../contract/exact-json.ts'
+import { loadContract, plantMembers } from '../contract/contract.ts'
+import { prepareParser } from '../contract/exact-json.ts'
 import { compileComponent } from '../contract/validators.ts'
 import { jsonBodies } from './hostile-bodies.ts'
 import { median } from './statistics.ts'
@@ -29,9 +29,10 @@ const ROUND_MS = 40
 type Measure = (bytes: Buffer) => number
 
 const contract = loadContract()
+const parsePlant = prepareParser(plantMembers(contract))
 const validate = compileComponent(contract, 'NewPlant')
 
-const readBody = repeat((bytes) => validate(parseExactJson(bytes)))
+const readBody = repeat((bytes) => validate(parsePlant(bytes)))
 const parseBody = repeat((bytes) => JSON.parse(bytes.toString()))
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [1, 2]

@@ -229,25 +229,29 @@ export function ownFields(document: ContractDocument): OwnField[] {
 }
 
 /**
- * The members of a plant, in the order of the schema `StoredPlant`.
+ * The members of a plant, in the order of the schema `StoredPlant`, and then its own fields.
  *
  * @throws ContractError naming the first one with a type that no member can have
  */
 export function plantMembers(document: ContractDocument): Member[] {
-  return membersOf(document, known(document.components.schemas.StoredPlant))
+  const members = membersOf(document, known(document.components.schemas.StoredPlant))
+  // JavaScript moves names like `0` to the front of an object.
+  const own = ownFields(document).map(({ name, schema }) => ({ ...toMember(name, schema), schema }))
+  return [...members.filter(({ name }) => own.every((field) => field.name !== name)), ...own]
 }
 
 function membersOf(document: ContractDocument, schema: Schema): Member[] {
   const { allOf = [], properties = {}, required = [] } = resolve(document, schema)
   const own = Object.entries(properties).map(([name, property]) => {
-    const resolved = resolve(document, property)
-    const type = resolved.type === 'integer' ? resolved.format : resolved.type
-    if (!isMemberType(type)) throw new ContractError(`plants: ${name} has the type ${type}`)
-    const member = { name, type, isRequired: required.includes(name) }
-    const isOwn = document['x-own-fields']?.includes(name)
-    return isOwn ? { ...member, schema: resolved as unknown as FieldSchema } : member
+    return toMember(name, resolve(document, property), required.includes(name))
   })
   return [...allOf.flatMap((part) => membersOf(document, part)), ...own]
+}
+
+function toMember(name: string, schema: Schema | FieldSchema, isRequired = false): Member {
+  const type = schema.type === 'integer' ? schema.format : schema.type
+  if (!isMemberType(type)) throw new ContractError(`plants: ${name} has the type ${type}`)
+  return { name, type, isRequired }
 }
 
 function resolve(document: ContractDocument, schema: Schema): Schema {

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import type { components } from './api.gen.ts'
 import {
   BACKSLASH,
   CLOSING_BRACE,
@@ -25,24 +24,9 @@ import {
   UPPER_E,
   ZERO,
 } from './bytes.ts'
+import { exactDecimal } from './decimal.ts'
 import { exactNumber, SAFE_LENGTH } from './int64.ts'
-import { members } from './members.gen.ts'
-
-type Schemas = components['schemas']
-
-type MemberOf<Type> = Type extends unknown ? keyof Type : never
-
-/** The members that a change has in addition to those of a plant. Fails to compile if one is missing. */
-const CHANGE_NAMES: Record<
-  Exclude<MemberOf<Schemas['PlantChange']>, keyof Schemas['StoredPlant']>,
-  true
-> = { op: true, ifMatch: true }
-
-/** The members that are built, with their names in UTF-8. */
-const MEMBERS = [...members.map(({ name }) => name), ...Object.keys(CHANGE_NAMES)].map((name) => ({
-  name,
-  bytes: Buffer.from(name),
-}))
+import { type KnownMember, KnownMembers, type ParsedMember } from './known-members.ts'
 
 /** Enough for any plant, and far less than the depth at which recursion overflows the stack. */
 const DEPTH_MAX = 64
@@ -59,19 +43,25 @@ const END_OF_INPUT = -1
 export class InvalidJson extends Error {}
 
 /**
- * Parses the JSON of a plant, of a change, or of an array of them, and builds only what a validator needs. In place of
- * a plant, anything but an object becomes null. In place of a plant's member, an array or object becomes an empty one.
- * Of all unknown members, it builds only the first, as null, because one is enough to reject a body. If a member is
- * repeated, the last value wins, as with `JSON.parse`. Numbers keep their exact value (see `exactNumber`).
+ * Prepares a parser of the JSON of a plant, of a change, or of an array of them. It builds only what a validator needs.
+ * In place of a plant, anything but an object becomes null. In place of a plant's member, an array or object becomes an
+ * empty one. Of all unknown members, it builds only the first, as null, because one is enough to reject a body. If a
+ * member is repeated, the last value wins, as with `JSON.parse`. Numbers keep their exact value: see `exactDecimal` for
+ * members of the type `number`, and `exactNumber` for all others.
  *
- * The time is linear. `JSON.parse` itself needs up to 0.4 s per MB to build objects whose members have different names,
- * and a reviver, which alone could read long integers exactly, 1 s per MB of small numbers.
+ * The time is linear, and independent of the number of members that a plant can have. `JSON.parse` itself needs up to
+ * 0.4 s per MB to build objects whose members have different names, and a reviver, which alone could read long integers
+ * exactly, 1 s per MB of small numbers.
  *
- * @throws InvalidJson
+ * @param members those of a plant
+ * @returns a function that throws InvalidJson
  */
-export function parseExactJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new InvalidJson('body is not valid UTF-8')
-  return new PlantParser(bytes).parse()
+export function prepareParser(members: readonly ParsedMember[]): (bytes: Buffer) => unknown {
+  const known = new KnownMembers(members)
+  return (bytes) => {
+    if (!isUtf8(bytes)) throw new InvalidJson('body is not valid UTF-8')
+    return new PlantParser(bytes, known).parse()
+  }
 }
 
 /** The end of the whitespace at `at`, if any. */
@@ -92,11 +82,13 @@ type Plant = { [name: string]: unknown }
 /** Each method expects its part of the JSON at `#at` and leaves `#at` after it. */
 class PlantParser {
   readonly #bytes: Buffer
+  readonly #members: KnownMembers
   #at = 0
   #hasUnknownMember = false
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, members: KnownMembers) {
     this.#bytes = bytes
+    this.#members = members
   }
 
   parse(): unknown {
@@ -136,7 +128,7 @@ class PlantParser {
   }
 
   /** The value that starts at `start` and was just skipped. */
-  #value(start: number): unknown {
+  #value(start: number, isDecimal: boolean): unknown {
     const bytes = this.#bytes
     switch (bytes[start]) {
       case OPENING_BRACE:
@@ -152,18 +144,21 @@ class PlantParser {
       case QUOTE:
         return this.#text(start)
       default:
-        return this.#numberFrom(start)
+        return this.#numberFrom(start, isDecimal)
     }
   }
 
-  #numberFrom(start: number): ReturnType<typeof exactNumber> {
+  #numberFrom(start: number, isDecimal: boolean): ReturnType<typeof exactNumber> {
     const bytes = this.#bytes
     const end = this.#at
     let value = 0
     for (let at = start; at < end; at++) {
       const digit = (bytes[at] as number) - ZERO
       const isShort = digit >= 0 && digit <= 9 && end - start <= SAFE_LENGTH
-      if (!isShort) return exactNumber(bytes.toString('latin1', start, end))
+      if (!isShort) {
+        const text = bytes.toString('latin1', start, end)
+        return isDecimal ? exactDecimal(text) : exactNumber(text)
+      }
       value = value * 10 + digit
     }
     return value
@@ -182,30 +177,28 @@ class PlantParser {
       const start = this.#at
       if (this.#byteAt(start) !== QUOTE) this.#failExpecting('a member name in double quotes')
       const hasEscape = this.#string()
-      const name = plant === undefined ? undefined : this.#memberName(start, hasEscape, plant)
+      const member = plant === undefined ? undefined : this.#member(start, hasEscape, plant)
       this.#skipSpace()
       if (this.#byteAt(this.#at) !== COLON) this.#failExpecting("':'")
       this.#at++
       this.#skipSpace()
       const valueStart = this.#at
       this.#skip(depth)
-      if (plant !== undefined && name !== undefined) plant[name] = this.#value(valueStart)
+      if (plant !== undefined && member !== undefined)
+        plant[member.name] = this.#value(valueStart, member.isDecimal)
     } while (this.#next(CLOSING_BRACE, "',' or '}'"))
   }
 
   /**
-   * The name of a plant's member, which starts at `start` and was just skipped. If it is unknown, returns undefined and
-   * adds it to the plant, unless another one was unknown.
+   * The plant's member whose name starts at `start` and was just skipped. If it is unknown, returns undefined and adds it
+   * to the plant, unless another one was unknown.
    */
-  #memberName(start: number, hasEscape: boolean, plant: Plant): string | undefined {
-    const bytes = this.#bytes
-    const end = this.#at - 1
-    for (const member of MEMBERS)
-      if (isEqual(member.bytes, bytes, start + 1, end)) return member.name
-    if (!hasEscape && this.#hasUnknownMember) return undefined
+  #member(start: number, hasEscape: boolean, plant: Plant): KnownMember | undefined {
+    const found = this.#members.find(this.#bytes, start + 1, this.#at - 1)
+    if (found !== undefined || (!hasEscape && this.#hasUnknownMember)) return found
     const name = this.#text(start)
-    const known = MEMBERS.find((member) => member.name === name)
-    if (known !== undefined) return known.name
+    const known = this.#members.get(name)
+    if (known !== undefined) return known
     if (!this.#hasUnknownMember) {
       this.#hasUnknownMember = true
       // An assignment to `__proto__` would add nothing.
@@ -338,15 +331,6 @@ class PlantParser {
   #failExpecting(what: string): never {
     this.#fail(`is not valid JSON: expected ${what} at byte ${this.#at}`)
   }
-}
-
-/** Faster than `Buffer.compare` for names, which are short. */
-function isEqual(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
-  if (name.length !== end - start) return false
-  for (let index = 0; index < name.length; index++) {
-    if (name[index] !== bytes[start + index]) return false
-  }
-  return true
 }
 
 function toByteSet(characters: string): ReadonlySet<number> {

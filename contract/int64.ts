@@ -25,11 +25,20 @@ export function parseInt64(decimal: string): bigint | undefined {
   return integer >= INT64_MIN && integer <= INT64_MAX ? integer : undefined
 }
 
+/** The value of a decimal number: its digits times a power of ten. */
+export interface Decimal {
+  readonly isNegative: boolean
+  /** Without zeros at the start and the end; empty for zero. */
+  readonly digits: string
+  /** The exponent of the last digit. */
+  readonly exponent: number
+}
+
 /**
- * The value of a JSON number as an int64. JSON Schema defines an integer by its value, so `1`, `1.0` and
- * `10e-1` are the same. Returns undefined for a fraction and for an integer beyond int64.
+ * The value of a JSON number as a decimal. Two numbers are equal if and only if their digits, signs and exponents are,
+ * except that those of zero have no meaning.
  */
-export function toInt64(number: string): bigint | undefined {
+export function toDecimal(number: string): Decimal {
   const start = number.charCodeAt(0) === MINUS ? 1 : 0
   let point = -1
   let first = -1
@@ -47,17 +56,26 @@ export function toInt64(number: string): bigint | undefined {
       last = end
     }
   }
-  if (first === -1) return 0n
-  const exponent = Number(number.slice(end + 1))
-  const between = first < point && point < last ? 1 : 0
-  const significant = last + 1 - first - between
-  // Zeros after the last significant digit; negative if that digit is in the fraction.
   const units = point === -1 ? end : point
-  const zeros = (last < units ? units - 1 - last : units - last) + exponent
-  if (zeros < 0 || significant + zeros > 19) return undefined
-  const digits = number.slice(first, last + 1).replace('.', '')
-  const magnitude = BigInt(digits) * (POWERS_OF_TEN[zeros] as bigint)
-  const integer = start === 0 ? magnitude : -magnitude
+  // Positive if the last digit is followed by zeros, negative if it is in the fraction.
+  const zeros = last < units ? units - 1 - last : units - last
+  return {
+    isNegative: start === 1,
+    digits: number.slice(first, last + 1).replace('.', ''),
+    exponent: zeros + Number(number.slice(end + 1)),
+  }
+}
+
+/**
+ * The value of a JSON number as an int64. JSON Schema defines an integer by its value, so `1`, `1.0` and
+ * `10e-1` are the same. Returns undefined for a fraction and for an integer beyond int64.
+ */
+export function toInt64(number: string): bigint | undefined {
+  const { isNegative, digits, exponent } = toDecimal(number)
+  if (digits === '') return 0n
+  if (exponent < 0 || digits.length + exponent > 19) return undefined
+  const magnitude = BigInt(digits) * (POWERS_OF_TEN[exponent] as bigint)
+  const integer = isNegative ? -magnitude : magnitude
   return integer >= INT64_MIN && integer <= INT64_MAX ? integer : undefined
 }
 

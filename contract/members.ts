@@ -1,3 +1,4 @@
+import { readDecimal } from './decimal.ts'
 import { parseInt64 } from './int64.ts'
 import type { FieldSchema } from './own-fields.ts'
 
@@ -5,7 +6,7 @@ import type { FieldSchema } from './own-fields.ts'
 const TYPES = {
   int64: { isValue: (value: unknown) => typeof value === 'bigint', read: parseInt64 },
   int32: { isValue: (value: unknown) => Number.isInteger(value), read: readInt32 },
-  number: { isValue: (value: unknown) => typeof value === 'number', read: readNumber },
+  number: { isValue: (value: unknown) => typeof value === 'number', read: readDecimal },
   boolean: { isValue: (value: unknown) => typeof value === 'boolean', read: readBoolean },
   string: { isValue: (value: unknown) => typeof value === 'string', read: (text: string) => text },
 } as const
@@ -29,10 +30,6 @@ export type MemberValues = { readonly [name: string]: MemberValue | null | undef
 function readInt32(text: string): number | undefined {
   const integer = Number(parseInt64(text))
   return integer === (integer | 0) ? integer : undefined
-}
-
-function readNumber(text: string): number | undefined {
-  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
 }
 
 function readBoolean(text: string): boolean | undefined {

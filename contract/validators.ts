@@ -1,8 +1,10 @@
-import { Ajv2020, type KeywordErrorDefinition, type Options } from 'ajv/dist/2020.js'
+import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import type { ContractDocument, Schema } from './contract.ts'
 import { parseInt64 } from './int64.ts'
+import { addNumber, addStorable, describeStrings, type NumberRange } from './keywords.ts'
+import type { FieldSchema } from './own-fields.ts'
 
-/** Validates a value. Replaces each integer in it with an exact number or bigint. */
+/** Validates a value. Replaces each number in it with an exact one: an int64 with a bigint. */
 export type Validator = ReturnType<Ajv2020['compile']>
 
 /** Compiles a schema of the contract. */
@@ -12,17 +14,22 @@ export type ValidatorCompiler = (schema: Schema) => Validator
 const WITHOUT_NUL = '^[^\\x00]*$'
 
 /**
- * A compiler for schemas of JSON that `parseExactJson` has parsed. Its validators coerce and remove nothing,
+ * A compiler for schemas of JSON that a parser of `prepareParser` has parsed. Its validators coerce and remove nothing,
  * and are stricter than JSON Schema:
- * - `type: integer` requires an exact value. With `format: int64` it must be in the whole range of int64, and
- *   becomes a bigint;
+ * - `type: integer` requires an exact value in the whole range of its format, int32 or int64. An int64 becomes a bigint;
+ * - `type: number` requires a value that is not INEXACT;
  * - `type: string` rejects strings that cannot be stored.
  *
  * With a `discriminator`, errors are those of the alternative that it selects.
  */
 export function bodyCompiler(): ValidatorCompiler {
   const ajv = createBodyAjv()
-  return (schema) => ajv.compile(withKeywords(schema))
+  let inherited: Ajv2020 | undefined
+  return (schema) => {
+    if (!hasInheritedName(schema)) return ajv.compile(withKeywords(schema))
+    inherited ??= createBodyAjv({ ownProperties: true })
+    return inherited.compile(withKeywords(schema))
+  }
 }
 
 /**
@@ -33,13 +40,8 @@ export function bodyCompiler(): ValidatorCompiler {
 export function parameterCompiler(): ValidatorCompiler {
   // Coerces lists and booleans. Any other parameter is already a string.
   const ajv = createAjv({ useDefaults: true, coerceTypes: 'array' })
-  addInteger(ajv, 'int64', 'must be an int64 in decimal', (text) => parseInt64(String(text)))
-  const bounded: Message = ({ schema }) =>
-    `must be an integer from ${schema.minimum} to ${schema.maximum}`
-  addInteger(ajv, 'int32', bounded, (text, { minimum, maximum }) => {
-    const integer = Number(parseInt64(String(text)))
-    return integer >= minimum && integer <= maximum ? integer : undefined
-  })
+  addNumber(ajv, 'int64', 'an int64 in decimal', (text) => parseInt64(String(text)))
+  addNumber(ajv, 'int32', 'an integer', (text) => toInt32(parseInt64(String(text))))
   return (schema) => ajv.compile(withKeywords(schema))
 }
 
@@ -49,21 +51,63 @@ export function parameterCompiler(): ValidatorCompiler {
  * @param name the name of the schema in `components/schemas`
  */
 export function compileComponent({ components }: ContractDocument, name: string): Validator {
-  const ajv = createBodyAjv()
+  const ajv = createBodyAjv({ ownProperties: hasInheritedName(components) })
   ajv.addKeyword('components')
   return ajv.compile({ $ref: `#/components/schemas/${name}`, components: withKeywords(components) })
 }
 
-function createBodyAjv(): Ajv2020 {
-  const ajv = createAjv({ discriminator: true })
-  addInteger(ajv, 'int64', 'must be an int64', (value) => {
-    if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
-    // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
-    if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : undefined
-    // Not a number, or INEXACT.
-    return undefined
-  })
+/**
+ * Prepares the validation of an own field.
+ *
+ * @returns a function that returns what a value, parsed as by a parser of `prepareParser`, must be instead; undefined if
+ *   it is valid
+ */
+export function fieldValidator(schema: FieldSchema): (value: unknown) => string | undefined {
+  fieldCompiler ??= bodyCompiler()
+  const isValid = fieldCompiler({ type: 'object', properties: { value: { ...schema } } })
+  return (value) => (isValid({ value }) ? undefined : isValid.errors?.[0]?.message)
+}
+
+let fieldCompiler: ValidatorCompiler | undefined
+
+/**
+ * Whether a schema contains the name of a property that every object inherits, such as `constructor`. Only then must the
+ * option `ownProperties` keep Ajv from reading inherited ones, because it makes the validation of a plant a third slower.
+ */
+function hasInheritedName(schema: object): boolean {
+  return Object.entries(schema).some(
+    ([name, member]) =>
+      name in Object.prototype ||
+      (typeof member === 'object' && member !== null && hasInheritedName(member)),
+  )
+}
+
+function createBodyAjv(options: Options = {}): Ajv2020 {
+  const ajv = createAjv({ discriminator: true, ...options })
+  addNumber(ajv, 'int64', 'an int64', readInt64)
+  addNumber(ajv, 'int32', 'an int32', (value) => toInt32(readInt64(value)))
+  addNumber(ajv, 'number', 'a number', readNumber)
+  describeStrings(ajv)
   return ajv
+}
+
+function readInt64(value: unknown): bigint | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
+  // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
+  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : undefined
+  // Not a number, or INEXACT.
+  return undefined
+}
+
+function toInt32(integer: bigint | undefined): number | undefined {
+  return integer !== undefined && BigInt.asIntN(32, integer) === integer
+    ? Number(integer)
+    : undefined
+}
+
+function readNumber(value: unknown): number | undefined {
+  // An embedded service can have -0, NaN and Infinity.
+  return typeof value === 'number' && Number.isFinite(value) ? value + 0 : undefined
 }
 
 function createAjv(options: Options): Ajv2020 {
@@ -76,69 +120,36 @@ function createAjv(options: Options): Ajv2020 {
     verbose: true,
     validateSchema: false,
   })
-  ajv.addKeyword({
-    keyword: 'storable',
-    type: 'string',
-    errors: false,
-    error: { message: 'must not contain U+0000 or a lone surrogate' },
-    validate: (_schema: unknown, text: string) => !text.includes('\0') && text.isWellFormed(),
-  })
+  addStorable(ajv)
   return ajv
 }
 
-type Message = KeywordErrorDefinition['message']
-
-interface Range {
-  readonly minimum: number
-  readonly maximum: number
-}
-
-/** Where a value is stored, so that a keyword can replace it. */
-interface Position {
-  parentData: { [property: string | number]: unknown }
-  parentDataProperty: string | number
-}
-
-/** Adds a keyword that replaces a value with the integer read from it, or fails if there is none. */
-function addInteger(
-  ajv: Ajv2020,
-  keyword: 'int32' | 'int64',
-  message: Message,
-  read: (value: unknown, range: Range) => bigint | number | undefined,
-): void {
-  ajv.addKeyword({
-    keyword,
-    modifying: true,
-    errors: false,
-    error: { message },
-    validate: (range: Range, value: unknown, _parent: unknown, position?: Position) => {
-      const integer = read(value, range)
-      if (integer === undefined) return false
-      const { parentData, parentDataProperty } = position as Position
-      parentData[parentDataProperty] = integer
-      return true
-    },
-  })
-}
-
 /**
- * Inserts our keywords: `int32` and `int64` replace `type: integer`, and `storable` is added to `type: string`. Completes
- * each `discriminator`.
+ * Inserts our keywords: `int32`, `int64` and `number` replace `type: integer` and `type: number`, and `storable` is added
+ * to `type: string`. Completes each `discriminator`.
  */
 function withKeywords<Part>(schema: Part): Part {
   return replaceKeywords(schema) as Part
 }
 
-function replaceKeywords(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(replaceKeywords)
+/** @param isMap whether the node is no schema, but has schemas by the names of properties */
+function replaceKeywords(node: unknown, isMap = false): unknown {
+  if (Array.isArray(node)) return node.map((item) => replaceKeywords(item))
   if (typeof node !== 'object' || node === null) return node
-  const entries = Object.entries(node).map(([name, member]) => [name, replaceKeywords(member)])
+  const entries = Object.entries(node).map(([name, member]) => [
+    name,
+    replaceKeywords(member, !isMap && name === 'properties'),
+  ])
   const schema: Record<string, unknown> = Object.fromEntries(entries)
+  if (isMap) return schema
   const { type, format, minimum, maximum, discriminator, ...rest } = schema
-  if (type === 'integer') return { ...rest, [format as string]: { minimum, maximum } }
+  const types = [type].flat()
+  const range = { minimum, maximum, isNullable: types.includes('null') } as NumberRange
+  if (types.includes('integer')) return { ...rest, [format as string]: range }
+  if (types.includes('number')) return { ...rest, number: range }
   if (discriminator !== undefined)
     return { ...rest, ...discriminate(discriminator as Discriminator) }
-  if ([type].flat().includes('string')) schema.storable = true
+  if (types.includes('string')) schema.storable = true
   // `storable` covers it, and its message names the invalid character.
   if (schema.pattern === WITHOUT_NUL) delete schema.pattern
   return schema

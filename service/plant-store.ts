@@ -118,8 +118,8 @@ export const LISTED_TAG_MAX = limits.listPlants.tag.maxLength
 export const TAG_CURSOR_MAX = limits.listTags.after.maxLength
 
 /**
- * How much a search examines at most, not counting its last plant. `bytes` are those of names and tags. It takes a few
- * milliseconds.
+ * How much a search examines at most, not counting its last plant. `bytes` are those of names, tags and own fields. It
+ * takes a few milliseconds.
  */
 export const SEARCH_MAX = { plants: 20_000, bytes: 2 ** 21 }
 

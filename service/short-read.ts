@@ -1,6 +1,6 @@
 /**
  * A read that finds more than this is long: it can take milliseconds, rather than a fraction of one. In UTF-16 units
- * (SQLite) or bytes (PostgreSQL) of names and tags.
+ * (SQLite) or bytes (PostgreSQL) of names, tags and own fields.
  */
 export const SHORT_READ = { rows: 100, text: 2 ** 16 }
 

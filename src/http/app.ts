@@ -103,7 +103,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     scope.addHook('onRoute', checkBodyHead(bodyLimit))
     // The body, as JSON with exact numbers: 400, 413, 503.
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(JSON_TYPES, bodyReader({ bodyLimit, threads, clock }))
+    scope.addContentTypeParser(JSON_TYPES, bodyReader({ contract, bodyLimit, threads, clock }))
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.

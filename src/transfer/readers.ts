@@ -99,7 +99,7 @@ class JsonRecords {
   }
 }
 
-/** The members of a plant among the values of a record, as `parseExactJson` would read them. */
+/** The members of a plant among the values of a record, as `prepareParser` would read them. */
 function toExact(values: FileRecord['values']): object {
   const exact = members.map(({ name, type }) => {
     const { [name]: value } = values

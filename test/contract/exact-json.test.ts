@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { loadContract, resolveReference, type Schema } from '../../contract/contract.ts'
-import { InvalidJson, parseExactJson } from '../../contract/exact-json.ts'
+import {
+  loadContract,
+  plantMembers,
+  resolveReference,
+  type Schema,
+} from '../../contract/contract.ts'
+import { InvalidJson, prepareParser } from '../../contract/exact-json.ts'
 import { INEXACT } from '../../contract/int64.ts'
 import { exactValue, jsonText } from '../helpers/json-text.ts'
 
-const read = (text: string) => parseExactJson(Buffer.from(text))
+const parse = prepareParser(plantMembers(loadContract()))
+const read = (text: string) => parse(Buffer.from(text))
 
 const int64 = 9223372036854775807n
 
@@ -93,6 +99,56 @@ t.test('only plants and their members are built', async (t) => {
   t.strictSame(read('{"name":"a\\n","tag":null}'), { name: 'a\n', tag: null })
 })
 
+const FIELDS = [
+  { name: 'height', type: 'number' },
+  { name: 'count', type: 'int64' },
+  { name: 'constructor', type: 'string' },
+  { name: 'toString', type: 'boolean' },
+  { name: 'Größe', type: 'number' },
+  { name: 'a"/\\', type: 'string' },
+]
+
+t.test('own fields are built; numbers as their doubles reproduce them', async (t) => {
+  const parse = prepareParser([...plantMembers(loadContract()), ...FIELDS])
+  const read = (text: string) => parse(Buffer.from(text)) as object
+  for (const [text, value] of [
+    ['12.50', 12.5],
+    ['9007199254740993', INEXACT],
+    ['0.1000000000000000055', INEXACT],
+    ['1e20', 1e20],
+    ['120', 120],
+    ['null', null],
+    ['"1"', '1'],
+    ['[1]', []],
+  ] as const) {
+    t.strictSame(read(`{"height":${text}}`), { height: value }, text)
+    t.strictSame(read(`{"Gr\u00f6ße":${text},"id":1}`), { Größe: value, id: 1 }, text)
+  }
+  t.strictSame(read('{"count":9007199254740993}'), { count: 9007199254740993n })
+  t.strictSame(read('{"height":1,"x":2,"y":3,"Größe":4}'), { height: 1, x: null, Größe: 4 })
+  t.strictSame(read(String.raw`{"a\"\/\\":"b","heights":1}`), { 'a"/\\': 'b', heights: null })
+})
+
+t.test('members can have the names of what objects inherit', async (t) => {
+  const parse = prepareParser(FIELDS)
+  const plant = parse(Buffer.from('{"constructor":"a","toString":true}')) as object
+  t.strictSame(Object.entries(plant), [
+    ['constructor', 'a'],
+    ['toString', true],
+  ])
+  t.notOk(Object.hasOwn(parse(Buffer.from('{"count":1}')) as object, 'constructor'))
+})
+
+t.test('a hundred members of the same length are told apart', async (t) => {
+  const fields = Array.from({ length: 100 }, (_, index) => ({
+    name: `field${String(index).padStart(2, '0')}`,
+    type: 'int64',
+  }))
+  const values = Object.fromEntries(fields.map(({ name }, index) => [name, index]))
+  t.strictSame(prepareParser(fields)(Buffer.from(JSON.stringify(values))), values)
+  t.strictSame(prepareParser(fields)(Buffer.from('{"field100":1}')), { field100: null })
+})
+
 t.test('each body of the contract is a plant or an array of plants', async (t) => {
   const document = loadContract()
   const resolve = (schema: Schema): Schema =>
@@ -157,7 +213,7 @@ t.test('invalid JSON is reported with its position, at any place', async (t) => 
       t.throws(() => read(before + text), { message: `body ${message}` }, before + text)
     }
   }
-  t.throws(() => parseExactJson(Buffer.from([0x22, 0xff, 0x22])), {
+  t.throws(() => parse(Buffer.from([0x22, 0xff, 0x22])), {
     constructor: InvalidJson,
     message: 'body is not valid UTF-8',
   })

@@ -1,7 +1,14 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { NewPlant, PlantChange, PlantStore, TagPage } from '../../service/plant-store.ts'
+import { type FieldsPatch, writeFields } from '../../service/plant-content.ts'
+import type {
+  NewPlant,
+  PlantChange,
+  PlantPatch,
+  PlantStore,
+  TagPage,
+} from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { changesAfter, latest, replay } from './changes.ts'
@@ -112,6 +119,26 @@ function versions(expected: Expected, model: PlantModel, id: bigint): string[] |
 /** Generates objects with a prototype, like those that stores return. */
 const PLAIN = { noNullPrototype: true }
 
+/** Adds a patch of own fields. */
+function withFields<Values extends object>(
+  values: fc.Arbitrary<Values>,
+): fc.Arbitrary<Values & FieldsPatch> {
+  const height = fc.constantFrom('1', '2', 'null')
+  const light = fc.constantFrom('""', 'null')
+  const members = fc.record({ light, height }, { requiredKeys: [], ...PLAIN })
+  return fc.tuple(values, members).map(([values, members]) => {
+    const [set, removed] = [false, true].map((isRemoved) =>
+      Object.entries(members).filter(([, json]) => (json === 'null') === isRemoved),
+    )
+    const [fields, clears] = [set, removed].map((entries = []) => writeFields(entries))
+    return {
+      ...values,
+      ...(fields !== undefined && { fields }),
+      ...(clears !== undefined && { clears }),
+    }
+  })
+}
+
 function operations(): fc.Arbitrary<Planned[]> {
   const text = fc.oneof(
     { arbitrary: fc.constantFrom('', 'a', '\u00e9', 'e\u0301'), weight: 4 },
@@ -121,11 +148,12 @@ function operations(): fc.Arbitrary<Planned[]> {
     },
   )
   const id = fc.constantFrom(...IDS)
-  const plant: fc.Arbitrary<NewPlant> = fc.record(
-    { id, name: text, tag: text },
-    { requiredKeys: ['id', 'name'], ...PLAIN },
+  const plant: fc.Arbitrary<NewPlant> = withFields(
+    fc.record({ id, name: text, tag: text }, { requiredKeys: ['id', 'name'], ...PLAIN }),
   )
-  const patch = fc.record({ name: text, tag: fc.option(text) }, { requiredKeys: [], ...PLAIN })
+  const patch: fc.Arbitrary<PlantPatch> = withFields(
+    fc.record({ name: text, tag: fc.option(text) }, { requiredKeys: [], ...PLAIN }),
+  )
   const request = fc.record(
     { after: id, tag: text, limit: fc.integer({ min: 1, max: 6 }) },
     { requiredKeys: ['limit'], ...PLAIN },

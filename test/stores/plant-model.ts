@@ -1,4 +1,5 @@
 import type { ChangeFeed } from '../../service/change-feed.ts'
+import type { FieldsPatch } from '../../service/plant-content.ts'
 import type {
   ApplyMode,
   ChangeResult,
@@ -41,9 +42,8 @@ export class PlantModel implements Modeled {
 
   create(plant: NewPlant): CreateResult {
     const stored = this.#plants.get(plant.id)
-    if (stored !== undefined)
-      return contentVersion(stored) === contentVersion(plant) ? 'replayed' : 'conflict'
-    this.#plants.set(plant.id, plant)
+    if (stored !== undefined) return isSame(stored, put(stored, plant)) ? 'replayed' : 'conflict'
+    this.#plants.set(plant.id, put(undefined, plant))
     return 'created'
   }
 
@@ -99,7 +99,7 @@ export class PlantModel implements Modeled {
     if (typeof stored === 'string') return stored
     const name = patch.name ?? stored.name
     const tag = patch.tag === undefined ? (stored.tag ?? null) : patch.tag
-    const plant = tag === null ? { id, name } : { id, name, tag }
+    const plant = toStored({ id, name, ...(tag !== null && { tag }), ...merge(stored, patch) })
     this.#plants.set(id, plant)
     return plant
   }
@@ -124,9 +124,9 @@ export class PlantModel implements Modeled {
     }
     switch (change.type) {
       case 'create':
-        return this.create(toStored(change))
+        return this.create(change)
       case 'put':
-        this.#plants.set(id, toStored(change))
+        this.#plants.set(id, put(before, change))
         return done(before === undefined ? 'created' : 'updated')
       case 'update': {
         const result = this.update(id, change.patch, change.expected)
@@ -155,8 +155,27 @@ export function compareCodePoints(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
-function toStored({ id, name, tag }: StoredPlant): StoredPlant {
-  return tag === undefined ? { id, name } : { id, name, tag }
+/** The plant after a create or put. */
+function put(stored: StoredPlant | undefined, { id, name, tag, ...patch }: NewPlant): StoredPlant {
+  return toStored({ id, name, ...(tag !== undefined && { tag }), ...merge(stored, patch) })
+}
+
+/** The own fields after a patch, as members of an object. */
+function merge(stored: StoredPlant | undefined, { fields = '', clears = '' }: FieldsPatch) {
+  const parts = [stored?.fields ?? '', fields, clears].map((part) => JSON.parse(`{${part}}`))
+  const values: Record<string, unknown> = Object.assign({}, ...parts)
+  const names = Object.keys(values).filter((name) => values[name] !== null)
+  const members = names.sort().map((name) => [name, values[name]].map((it) => JSON.stringify(it)))
+  return members.length === 0 ? {} : { fields: members.map((member) => member.join(':')).join() }
+}
+
+function toStored({ id, name, tag, fields }: StoredPlant): StoredPlant {
+  return {
+    id,
+    name,
+    ...(tag !== undefined && { tag }),
+    ...(fields !== undefined && { fields }),
+  }
 }
 
 function isSame(one: StoredPlant | undefined, other: StoredPlant | undefined): boolean {

@@ -1,7 +1,8 @@
 /** Plants that a careless store gets wrong, and comparisons, for all suites. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import { parseJson, toJson } from '../../client/json.ts'
+import { parseJson } from '../../client/json.ts'
+import { plantJson } from '../../service/plant-content.ts'
 import type { PlantPage, PlantStore, StoredPlant } from '../../service/plant-store.ts'
 
 export const MIN = -(2n ** 63n)
@@ -44,7 +45,7 @@ export async function exported(store: PlantStore): Promise<StoredPlant[]> {
 
 /** A page with some plants. Without `next`, it is the last one. */
 export function pageWith(plants: readonly StoredPlant[], next?: bigint): PlantPage {
-  return { json: toJson(plants) as PlantPage['json'], next }
+  return { json: `[${plants.map(plantJson).join()}]` as PlantPage['json'], next }
 }
 
 /** The plants of a page. */

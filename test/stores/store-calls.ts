@@ -77,6 +77,11 @@ const METHOD_CALLS: Record<
   ],
   nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
+  readSetting: [(store) => store.readSetting('fields')],
+  replaceSetting: [
+    (store) => store.replaceSetting('fields', undefined, '1'),
+    (store) => store.replaceSetting('fields', '1', '2'),
+  ],
   readRestriction: [(store) => store.readRestriction()],
   restrict: [
     (store) => store.restrict({ expected: undefined, next: mirror }),
@@ -89,6 +94,11 @@ const METHOD_CALLS: Record<
         changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
       }),
     (store) => store.restrict({ expected: mirror, next: undefined }),
+  ],
+  readSetting: [(store) => store.readSetting('called')],
+  replaceSetting: [
+    (store) => store.replaceSetting('called', undefined, 'x'),
+    (store) => store.replaceSetting('called', 'x', 'y'),
   ],
   findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
   listTokens: [(store) => store.listTokens()],

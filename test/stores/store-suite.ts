@@ -5,6 +5,7 @@ import { countSuite } from './count-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
+import { fieldsSuite, settingSuite } from './fields-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { listSuite } from './list-suite.ts'
 import { longReadSuite } from './long-read-suite.ts'
@@ -27,7 +28,10 @@ export interface Engine {
   readonly lasting: boolean
 }
 
-/** Tests the requirements that PlantStore, RestrictionStore, TokenStore and WebhookStore state for every engine. */
+/**
+ * Tests the requirements that PlantStore, RestrictionStore, SettingStore, TokenStore and WebhookStore state for every
+ * engine.
+ */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
     ['creating plants', createSuite],
@@ -39,9 +43,11 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],
     ['exporting plants', exportSuite],
+    ['own fields', fieldsSuite],
     ['random operations', modelSuite],
     ['restrictions', restrictionSuite],
     ['following changes', feedSuite],
+    ['settings', settingSuite],
     ['tokens', tokenSuite],
     ['webhooks', webhookSuite],
     ['following changes', feedSuite],

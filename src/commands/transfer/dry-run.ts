@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { parseExactJson } from '../../../contract/exact-json.ts'
+import { loadContract, plantMembers } from '../../../contract/contract.ts'
+import { prepareParser } from '../../../contract/exact-json.ts'
 import { known } from '../../../contract/known.ts'
 import { plantJson, toContent } from '../../../service/plant-content.ts'
 import type { ChangeResult, NewPlant, StoredPlant } from '../../../service/plant-store.ts'
@@ -25,6 +26,7 @@ interface Found {
  */
 export class DryRun implements ImportStore {
   readonly #reader: PlantReader
+  readonly #parse = prepareParser(plantMembers(loadContract()))
   /** The digests of the plants that would have changed so far, by id. */
   readonly #changed = new Map<bigint, string>()
   readonly #remembered: number
@@ -80,28 +82,25 @@ export class DryRun implements ImportStore {
     const ids = [...new Set(given)].sort((one, other) => (one < other ? -1 : 1))
     const found = new Map<bigint, Found>()
     for (let start = 0; start < ids.length; start += READ_IDS) {
-      for await (const plant of readPlants(this.#reader, ids.slice(start, start + READ_IDS))) {
+      for await (const plant of this.#readPlants(ids.slice(start, start + READ_IDS))) {
         const quoted = this.#firstDifferent === undefined ? quotePlant(plant) : ''
         found.set(plant.id, { digest: digestOf(plant), quoted })
       }
     }
     return found
   }
-}
 
-/** @param ids in ascending order, each once */
-async function* readPlants(
-  reader: PlantReader,
-  ids: readonly bigint[],
-): AsyncGenerator<StoredPlant, void> {
-  let rest = ids
-  do {
-    const { json, next } = await reader.getAll(rest)
-    const plants: readonly StoredPlant[] = Object(parseExactJson(Buffer.from(json)))
-    // Short integers are parsed as numbers.
-    for (const plant of plants) yield { ...plant, id: BigInt(plant.id) }
-    rest = next === undefined ? [] : rest.filter((id) => id > next)
-  } while (rest.length > 0)
+  /** @param ids in ascending order, each once */
+  async *#readPlants(ids: readonly bigint[]): AsyncGenerator<StoredPlant, void> {
+    let rest = ids
+    do {
+      const { json, next } = await this.#reader.getAll(rest)
+      const plants: readonly StoredPlant[] = Object(this.#parse(Buffer.from(json)))
+      // Short integers are parsed as numbers.
+      for (const plant of plants) yield { ...plant, id: BigInt(plant.id) }
+      rest = next === undefined ? [] : rest.filter((id) => id > next)
+    } while (rest.length > 0)
+  }
 }
 
 function digestOf(plant: NewPlant): string {

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
-import type { ContractDocument } from '../../../contract/contract.ts'
+import { type ContractDocument, plantMembers } from '../../../contract/contract.ts'
 import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
-import { parseExactJson } from '../../../contract/exact-json.ts'
+import { prepareParser } from '../../../contract/exact-json.ts'
+import { listAlternatives } from '../../../contract/keywords.ts'
 import { known } from '../../../contract/known.ts'
 import type { Clock } from '../../../time/clock.ts'
 import { ApiError, serviceBusy } from '../responses/api-error.ts'
@@ -11,7 +12,7 @@ import {
   LARGE_MESSAGES_BYTES_MAX,
   SMALL_MESSAGE_BYTES,
 } from '../responses/byte-budget.ts'
-import { firstParameterError, listAlternatives } from './parameters.ts'
+import { firstParameterError } from './parameters.ts'
 
 /** The media types that are read as JSON. The contract decides which of them an operation accepts. */
 export const JSON_TYPES = ['application/json', 'application/merge-patch+json']
@@ -137,6 +138,7 @@ function unsupported(
 const TURN_BYTES_MAX = 2 ** 19
 
 export interface BodyReaderOptions {
+  readonly contract: ContractDocument
   /** The largest body, in bytes. */
   readonly bodyLimit: number
   /** How many threads share the process's limits. */
@@ -150,7 +152,8 @@ type Done = (error: Error | null, body?: unknown) => void
  * Creates a Fastify content type parser for JSON. It limits the total size of the large bodies being received, and of
  * those parsed in one turn of the event loop. Bodies beyond a limit are rejected immediately.
  */
-export function bodyReader({ bodyLimit, threads, clock }: BodyReaderOptions) {
+export function bodyReader({ contract, bodyLimit, threads, clock }: BodyReaderOptions) {
+  const parseBody = prepareParser(plantMembers(contract))
   const budgetMax = Math.max(LARGE_MESSAGES_BYTES_MAX / threads, bodyLimit)
   const budget = new ByteBudget(budgetMax, clock)
   let turnBytes = 0
@@ -188,7 +191,7 @@ export function bodyReader({ bodyLimit, threads, clock }: BodyReaderOptions) {
       let value: unknown
       try {
         // Like JSON.parse, but integers keep their exact value.
-        value = parseExactJson((body ?? Buffer.alloc(0)).subarray(0, length))
+        value = parseBody((body ?? Buffer.alloc(0)).subarray(0, length))
       } catch (error) {
         return done(Object(error))
       }

@@ -5,6 +5,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
+import { listAlternatives } from '../../../contract/keywords.ts'
 import { known } from '../../../contract/known.ts'
 import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
 import { ApiError } from '../responses/api-error.ts'
@@ -80,13 +81,6 @@ function expectation(error: FastifySchemaValidationError): string | undefined {
   if (keyword === 'minLength') return 'must not be empty'
   if (keyword === 'maxItems') return `must not be repeated more than ${params.limit} times`
   return message
-}
-
-const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' })
-
-/** Joins values as in `create, replace, update or remove`. */
-export function listAlternatives(values: readonly unknown[]): string {
-  return ALTERNATIVES.format(values.map(String))
 }
 
 /** The contract's title for a pattern is easier to understand than the pattern. */

@@ -2,7 +2,9 @@ import pg from 'pg'
 import { retry } from '../../../time/retry.ts'
 import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
-import { CREATE_FEED } from './feed/change-tables.ts'
+import { ADD_FIELDS, CREATE_FEED } from './feed/change-tables.ts'
+import { alterTables } from './feed/feed-start.ts'
+import { limitLockWait } from './feed/ledger.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
 /**
@@ -47,6 +49,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
     CREATE_RESTRICTION,
   ],
+  [ADD_FIELDS],
 ]
 
 /** The version of the schema that the first statements create. */
@@ -65,6 +68,8 @@ const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const DELAY_MS = 10
 
+const IN_USE = 'its schema cannot be upgraded while another transaction is using the plants'
+
 /**
  * Creates the schema, or upgrades it to the last of the migrations. Safe to run on several replicas at once.
  *
@@ -77,7 +82,13 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   // Without permission for the feed, the commit before created the other tables alone.
   const done = (await hasFeed(connections)) ? version : 0
   if (done === last) return
-  const run = (statement: string) => runMigration(() => connections.query(statement))
+  const run = (statement: string) =>
+    runMigration(() =>
+      connections.unverifiedTransaction(async (run) => {
+        await limitLockWait(run, connections.lockWaitMs)
+        await alterTables(run, statement, IN_USE)
+      }),
+    )
   await run(VERSIONS)
   for (const [index, statements] of migrations.entries()) {
     const next = FIRST_VERSION + index

@@ -32,6 +32,7 @@ import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
+import { readSetting, replaceSetting } from './durability/stored-settings.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
@@ -175,6 +176,18 @@ export class PostgresStore implements Store {
       await this.#feed.noteList(step.changes?.length ?? 0)
       return result
     })
+  }
+
+  readSetting(name: string): Promise<string | undefined> {
+    return readSetting(this.#read, name)
+  }
+
+  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
+    return this.#inFlight.track(() =>
+      this.#connections.verified((client) =>
+        replaceSetting((text, values) => client.change(text, values), name, expected, next),
+      ),
+    )
   }
 
   ping(): Promise<void> {

@@ -8,7 +8,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
  * The columns of the table `plants` on both engines, except the id. Migrations and triggers spell them out, because
  * those must never change.
  */
-export const CONTENT_COLUMNS = ['name', 'tag'] as const
+export const CONTENT_COLUMNS = ['name', 'tag', 'fields'] as const
 
 /** All columns of the table `plants`, in SQL. */
 export const PLANT_COLUMNS = ['id', ...CONTENT_COLUMNS].join(', ')
@@ -18,15 +18,17 @@ export interface PlantRow {
   readonly id: bigint
   readonly name: string
   readonly tag: string | null
+  readonly fields: string | null
 }
 
-/** The values of CONTENT_COLUMNS, in their order. */
-export function contentValues(plant: Plant): (string | null)[] {
-  return CONTENT_COLUMNS.map((column) => plant[column] ?? null)
+/** The values of CONTENT_COLUMNS, in their order. Spelled out, because a loop makes a create 3 % more expensive. */
+export function contentValues({ name, tag, fields }: Plant): (string | null)[] {
+  return [name, tag ?? null, fields ?? null]
 }
 
-export function toPlant({ id, name, tag }: PlantRow): StoredPlant {
-  return tag === null ? { id, name } : { id, name, tag }
+export function toPlant({ id, name, tag, fields }: PlantRow): StoredPlant {
+  if (fields === null) return tag === null ? { id, name } : { id, name, tag }
+  return tag === null ? { id, name, fields } : { id, name, tag, fields }
 }
 
 /** A JSON array of plants, from the JSON of each. */
@@ -43,13 +45,14 @@ export interface ChangeRow {
   /** Null if the plant was removed. */
   readonly name: string | null
   readonly tag: string | null
+  readonly fields: string | null
 }
 
 /** @param cursor of the change, encoded */
-export function toChange(cursor: string, { at, type, id, name, tag }: ChangeRow): Change {
+export function toChange(cursor: string, { at, type, id, name, tag, fields }: ChangeRow): Change {
   const change = { cursor, at: new Date(at).toISOString(), id }
   if (type === 'removed' || name === null) return { ...change, type: 'removed' }
-  return { ...change, type, plant: toContent({ name, tag }) }
+  return { ...change, type, plant: toContent({ name, tag, fields }) }
 }
 
 /** A row of the table `tokens`. Times are in milliseconds since 1970. */

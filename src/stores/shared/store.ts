@@ -1,6 +1,7 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
 import type { RestrictionReader, RestrictionStore } from '../../../service/restriction.ts'
+import type { SettingStore } from '../../../service/setting-store.ts'
 import type { TokenStore } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import type { Metrics } from './store-metrics.ts'
@@ -34,8 +35,8 @@ export interface PlantReader extends Pick<PlantStore, 'getAll'> {
   close(): Promise<void>
 }
 
-/** Plants, tokens and webhooks in one database. */
-export interface Store extends ThreadStore, PlantStore, RestrictionStore {
+/** Plants, tokens, webhooks and settings in one database. */
+export interface Store extends ThreadStore, PlantStore, RestrictionStore, SettingStore {
   readonly webhooks: WebhookStore
 
   /**

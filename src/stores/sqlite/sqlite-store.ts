@@ -210,6 +210,14 @@ export class SqliteStore implements Store {
     return this.#write({ type: 'restrict', step })
   }
 
+  async readSetting(name: string): Promise<string | undefined> {
+    return this.#reader.readSetting(name)
+  }
+
+  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
+    return this.#write({ type: 'replaceSetting', name, expected, next })
+  }
+
   async ping(): Promise<void> {
     this.#file?.assertInPlace()
     await this.#reader.ping()

@@ -15,6 +15,7 @@ import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
+import { shortenLockWaits } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -45,26 +46,6 @@ async function setUp(t: Test) {
     return row?.ms ?? 0
   }
   return { ...made, open, begin, waitedMs }
-}
-
-/**
- * Makes the server give up waiting for locks long before the client, until the test ends or `undo` is called. `limits`
- * are the times that the store would have set.
- */
-function shortenLockWaits(t: Test) {
-  const { query } = pg.Client.prototype
-  const undo = () => {
-    pg.Client.prototype.query = query
-  }
-  t.teardown(undo)
-  const limits: unknown[] = []
-  const shortened = function (this: pg.Client, text: string, values?: unknown[]) {
-    const isLimit = String(text).includes("set_config('lock_timeout'")
-    if (isLimit) limits.push(...(values ?? []))
-    return Reflect.apply(query, this, [text, isLimit ? ['100ms'] : values])
-  }
-  pg.Client.prototype.query = shortened as typeof query
-  return { limits, undo }
 }
 
 /** What a process does while it appends to the ledger. */

@@ -89,10 +89,17 @@ t.test('every kind of change succeeds while the guarantee holds', async (t) => {
   t.equal(await store.update(1n, { tag: 'b' }, ['name=x']), 'changed')
   t.equal(await store.remove(3n, ['name=3']), 'removed')
   t.equal(await store.remove(3n), 'not-found')
+  t.same(await store.update(2n, { fields: '"height":1' }), {
+    id: 2n,
+    name: 'two',
+    fields: '"height":1',
+  })
+  t.equal(await store.replaceSetting('fields', undefined, 'a'), true)
+  t.equal(await store.replaceSetting('fields', undefined, 'b'), false)
   await store.ping()
   t.same(await exported(store), [
     { id: 1n, name: '1', tag: 'a' },
-    { id: 2n, name: 'two' },
+    { id: 2n, name: 'two', fields: '"height":1' },
   ])
 })
 
@@ -111,9 +118,12 @@ t.test(
     await t.rejects(store.create({ id: 2n, name: 'x' }), violated)
     await t.rejects(createAll(store, [{ id: 3n, name: 'x' }]), violated)
     await t.rejects(store.remove(1n), violated)
+    await t.rejects(store.update(1n, { fields: '"height":1' }), violated)
+    await t.rejects(store.replaceSetting('fields', undefined, 'a'), violated)
     await t.rejects(store.ping(), violated)
     t.same(await store.get(1n), { id: 1n, name: 'x' }, 'reads succeed')
     t.equal(await store.get(3n), undefined, 'later changes are not even attempted')
+    t.equal(await store.readSetting('fields'), undefined)
     t.equal(await acknowledged(place), `fault ${violated.detail}`)
     const { warnings } = (await open(t, place)).advise()
     t.same(warnings, [`changes are rejected: ${violated.detail}`])

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import pg from 'pg'
 import type { Test } from 'tap'
 import type { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import type { PostgresServer } from '../../../tools/postgres/server.ts'
@@ -29,6 +30,26 @@ export async function countWaiting(on: PostgresServer, database: string): Promis
     `SELECT pid FROM pg_stat_activity WHERE datname = '${database}' AND wait_event_type = 'Lock'`,
   )
   return rows.length
+}
+
+/**
+ * Makes the server give up waiting for locks long before the client, until the test ends or `undo` is called. `limits`
+ * are the times that the store would have set.
+ */
+export function shortenLockWaits(t: Test) {
+  const { query } = pg.Client.prototype
+  const undo = () => {
+    pg.Client.prototype.query = query
+  }
+  t.teardown(undo)
+  const limits: unknown[] = []
+  const shortened = function (this: pg.Client, text: string, values?: unknown[]) {
+    const isLimit = String(text).includes("set_config('lock_timeout'")
+    if (isLimit) limits.push(...(values ?? []))
+    return Reflect.apply(query, this, [text, isLimit ? ['100ms'] : values])
+  }
+  pg.Client.prototype.query = shortened as typeof query
+  return { limits, undo }
 }
 
 /** A host that accepts connections and never sends anything. */

@@ -151,12 +151,13 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     DELETE FROM changes WHERE id = 3;
     UPDATE changes SET name = 'other' WHERE id = 1;
     UPDATE changes SET tag = NULL WHERE id = 2;
-    INSERT INTO plants VALUES (-1, 'x', NULL);
+    UPDATE changes SET fields = '"height":1' WHERE id = 6;
+    INSERT INTO plants (id, name) VALUES (-1, 'x');
     DELETE FROM plants WHERE id = 4;
     DELETE FROM changes WHERE id = 4 AND type = 2;
-    INSERT INTO changes SELECT max(position) + 1, 0, 2, 5, NULL, NULL FROM changes;
+    INSERT INTO changes (position, at, type, id) SELECT max(position) + 1, 0, 2, 5 FROM changes;
   `),
-    ['changes: the last changes in the feed differ from the plants 1, 2, 4, 5'],
+    ['changes: the last changes in the feed differ from the plants 1, 2, 4, 5, 6'],
   ],
   [
     'whose feed differs from many plants',

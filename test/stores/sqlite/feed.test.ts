@@ -61,7 +61,7 @@ for (const [what, options] of [
     await before.close()
     const db = new Sqlite(file)
     db.exec(TURN_OFF)
-    db.exec("INSERT INTO plants VALUES (2, 'not logged', NULL)")
+    db.exec("INSERT INTO plants (id, name) VALUES (2, 'not logged')")
     db.close()
     const problems: string[] = []
     const onProblem = (problem: string) => problems.push(problem)

@@ -4,6 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { ROW_TEXT_MAX } from '../../../src/stores/shared/page-limits.ts'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { JSON_OR_ID } from '../../../src/stores/sqlite/reads/plant-json.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { exported, samePlants } from '../plants.ts'
@@ -73,6 +76,23 @@ t.test('a very large plant is a batch of its own', async (t) => {
   const parts = await Array.fromAsync(store.exportPlants())
   t.equal(parts[0]?.length, 1)
   t.ok(parts.length < 10)
+})
+
+t.test('a page does not contain large plants, whichever of their texts is large', async (t) => {
+  const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
+  t.teardown(() => db.close())
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, ?, ?)')
+  const large = 'x'.repeat(ROW_TEXT_MAX + 1)
+  for (const fields of [null, '"height":1']) {
+    insert.run(1, large, null, fields)
+    insert.run(2, '', large, fields)
+    insert.run(3, '', '', `"note":"${large}"`)
+    insert.run(4, '', large.slice(1), fields)
+    const rows = db.prepare(`SELECT ${JSON_OR_ID} FROM plants ORDER BY id`).pluck().all()
+    t.same(rows.slice(0, 3), [1n, 2n, 3n])
+    t.type(rows[3], 'string')
+    db.exec('DELETE FROM plants')
+  }
 })
 
 t.test('an export of a damaged file fails and is released', async (t) => {

@@ -25,7 +25,7 @@ const SLOW = 'instr(hex(zeroblob(4000000)) || text, hex(zeroblob(2000000)) || 1)
 /** A closed database with a plant, and its backup. */
 const original = join(t.testdir(), 'plants.db')
 openDatabase({ file: original, lockTimeout: 0 }).close()
-sql("INSERT INTO plants VALUES (1, 'Abies', 'Tree')")(original)
+sql("INSERT INTO plants (id, name, tag) VALUES (1, 'Abies', 'Tree')")(original)
 const originalBackup = `${original}.backup`
 await backUp(original, originalBackup)
 
@@ -198,7 +198,8 @@ for (let version = FIRST_VERSION; version <= SCHEMA_VERSION; version++) {
     const file = join(t.testdir(), 'plants.db')
     const db = new Sqlite(file)
     migrate(db, version)
-    t.match(check(file).at(1), { subject: 'schema', status: 'ok' })
+    t.ok(check(file).every(({ status }) => status !== 'fault'))
+    t.match(check(file).at(1)?.message, `version ${version}`)
     db.exec('CREATE INDEX by_name ON plants (name)')
     t.match(check(file).at(1)?.message, `differs from version ${version}: unexpected index`)
     db.exec('DROP INDEX by_name').close()

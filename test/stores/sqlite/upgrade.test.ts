@@ -23,7 +23,7 @@ function makeDatabase(t: Test) {
   const db = new Sqlite(file, { timeout: 0 })
   t.teardown(() => db.close())
   db.exec(`
-    INSERT INTO plants VALUES (-1, '', ''), (1, 'a', NULL);
+    INSERT INTO plants (id, name, tag) VALUES (-1, '', ''), (1, 'a', NULL);
     INSERT INTO tokens VALUES (x'01', x'0102', 'ci', 'read,write', 1, 2, NULL);`)
   return { file, db }
 }

@@ -1,13 +1,12 @@
 import { StoreError } from '../../shared/store-error.ts'
 import type { Connections } from '../connection/connections.ts'
+import type { Run } from '../connection/pooled-client.ts'
 import { formatStandbys } from '../connection/standby-guarantee.ts'
+import { readSetting, replaceSetting } from './stored-settings.ts'
 
-const FIND = `SELECT value FROM plant_store_settings WHERE name = 'require_standbys'`
-const ADD = `
-  INSERT INTO plant_store_settings (name, value) VALUES ('require_standbys', $1)
-  ON CONFLICT (name) DO NOTHING`
+const NAME = 'require_standbys'
 const REPLACE = `
-  INSERT INTO plant_store_settings (name, value) VALUES ('require_standbys', $1)
+  INSERT INTO plant_store_settings (name, value) VALUES ($1, $2)
   ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
 /**
@@ -18,8 +17,9 @@ const REPLACE = `
  */
 export async function agreeOnStandbys(connections: Connections, required?: number): Promise<void> {
   if (required === undefined) return
+  const run: Run = (text, values) => connections.query(text, values)
   // Another replica may store its number first.
-  const stored = (await find(connections)) ?? (await addAndFind(connections, required))
+  const stored = (await find(run)) ?? (await addAndFind(run, required))
   if (stored === required) return
   throw new StoreError(
     `it requires changes to be on ${formatStandbys(stored)}, but --require-standbys is ${required}: ` +
@@ -33,15 +33,15 @@ export async function replaceRequiredStandbys(
   connections: Connections,
   required: number,
 ): Promise<void> {
-  await connections.query(REPLACE, [required])
+  await connections.query(REPLACE, [NAME, required])
 }
 
-async function addAndFind(connections: Connections, required: number): Promise<number> {
-  await connections.query(ADD, [required])
-  return Number(await find(connections))
+async function addAndFind(run: Run, required: number): Promise<number> {
+  await replaceSetting(run, NAME, undefined, String(required))
+  return Number(await find(run))
 }
 
-async function find(connections: Connections): Promise<number | undefined> {
-  const [row] = await connections.query<{ value: string }>(FIND)
-  return row && Number(row.value)
+async function find(run: Run): Promise<number | undefined> {
+  const value = await readSetting(run, NAME)
+  return value === undefined ? undefined : Number(value)
 }

@@ -3,9 +3,9 @@ import type { Change } from '../../../../service/change-feed.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
-import { PLANT_COLUMNS, toChange } from '../../shared/rows.ts'
+import { CONTENT_COLUMNS, PLANT_COLUMNS, toChange } from '../../shared/rows.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
-import { CHANGE_TYPES, TEXT_LENGTH } from './change-tables.ts'
+import { CHANGE_TYPES, textLength } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */
 export type CommitCursor = Required<Cursor>
@@ -51,6 +51,7 @@ interface ChangePageRow {
   readonly id: bigint
   readonly name: string | null
   readonly tag: string | null
+  readonly fields: string | null
 }
 
 /** The sequence number after which a commit's changes are read. */
@@ -79,7 +80,7 @@ const PAGE = `
   FROM plant_change_log AS feed LEFT JOIN LATERAL (
     SELECT position, "committedAt", sequence, at, "isShort", type, ${PLANT_COLUMNS}
     FROM (
-      SELECT *, sum(${TEXT_LENGTH}) OVER (
+      SELECT *, sum(${textLength(CONTENT_COLUMNS)}) OVER (
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                 ) AS before
       FROM (
@@ -91,7 +92,7 @@ const PAGE = `
           FROM (
             SELECT commits.position, commits.at AS "committedAt", ${AFTER} AS after, rows.*
             FROM plant_commits AS commits CROSS JOIN LATERAL (
-              SELECT sequence, at, sequences, types, ids, names, tags, text FROM plant_changes
+              SELECT sequence, at, sequences, types, ids, names, tags, fields, text FROM plant_changes
               WHERE tx = commits.tx AND sequence > ${AFTER}
               ORDER BY sequence LIMIT $4
             ) AS rows
@@ -99,7 +100,8 @@ const PAGE = `
           ) AS following
         ) AS counted
         CROSS JOIN unnest(
-          sequences, types, ids, CASE WHEN "isShort" THEN names END, CASE WHEN "isShort" THEN tags END
+          sequences, types, ids, CASE WHEN "isShort" THEN names END, CASE WHEN "isShort" THEN tags END,
+          CASE WHEN "isShort" THEN fields END
         ) AS change (sequence, type, ${PLANT_COLUMNS})
         WHERE (changes_before IS NULL OR changes_before < $4 AND text_before < $5) AND change.sequence > after
         ORDER BY position, change.sequence LIMIT $4

@@ -47,65 +47,91 @@ const ROW_SIZE = 16_384
 /** The size that each change counts in addition to its text, in bytes. */
 const CHANGE_SIZE = 100
 
-/** The length of the text of a change, in bytes. */
-export const TEXT_LENGTH = 'coalesce(octet_length(name), 0) + coalesce(octet_length(tag), 0)'
+/** The length of the text in some columns, in bytes. PostgreSQL stores it with the row, so this does not read large text. */
+export function textLength(columns: readonly string[]): string {
+  return columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
+}
 
-const SIZE = `sum(${CHANGE_SIZE} + ${TEXT_LENGTH})`
+/** A column of the table `plants` that the feed logs. */
+interface LoggedColumn {
+  readonly column: string
+  /** The column of the table `plant_changes`. */
+  readonly array: string
+  /** The value of that column. */
+  readonly value: string
+}
+
+const NAME_AND_TAG: readonly LoggedColumn[] = [
+  { column: 'name', array: 'names', value: 'array_agg(name)' },
+  { column: 'tag', array: 'tags', value: 'array_agg(tag)' },
+]
+
+const FIELDS: LoggedColumn = {
+  column: 'fields',
+  array: 'fields',
+  value: 'CASE WHEN count(fields) > 0 THEN array_agg(fields) END',
+}
 
 /**
  * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
  * statement inserts them if they fit into one row. It does not read more of them than could fit.
  */
-function buildInsert(changes: string): string {
+function buildInsert(logged: readonly LoggedColumn[], changes: string): string {
+  const columns = logged.map(({ column }) => column)
+  const text = textLength(columns)
+  const size = `sum(${CHANGE_SIZE} + ${text})`
   const numbered = `
         SELECT nextval('plant_changes_sequence_seq') AS sequence, *
-        FROM (${changes}) AS changes (type, id, name, tag)`
+        FROM (${changes}) AS changes (type, id, ${columns.join(', ')})`
   const insert = `
-      INSERT INTO plant_changes (sequence, sequences, types, ids, names, tags, text)
-      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), array_agg(name), array_agg(tag),
-             sum(${TEXT_LENGTH})`
+      INSERT INTO plant_changes (sequence, sequences, types, ids, ${logged.map(({ array }) => array).join(', ')}, text)
+      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), ${logged.map(({ value }) => value).join(', ')},
+             sum(${text})`
   return `${insert}
-      FROM (${numbered} LIMIT ${Math.floor(ROW_SIZE / CHANGE_SIZE) + 1}) AS numbered HAVING ${SIZE} <= ${ROW_SIZE};
+      FROM (${numbered} LIMIT ${Math.floor(ROW_SIZE / CHANGE_SIZE) + 1}) AS numbered HAVING ${size} <= ${ROW_SIZE};
       IF NOT FOUND THEN ${insert}
       FROM (
-        SELECT *, ${SIZE} OVER (ORDER BY sequence ROWS UNBOUNDED PRECEDING) / ${ROW_SIZE} AS row
+        SELECT *, ${size} OVER (ORDER BY sequence ROWS UNBOUNDED PRECEDING) / ${ROW_SIZE} AS row
         FROM (${numbered}) AS numbered
       ) AS divided
       GROUP BY row ORDER BY row;
       END IF`
 }
 
-const REMOVED = (plants: string) =>
-  buildInsert(`SELECT 'r'::"char", id, NULL::text, NULL::text FROM ${plants}`)
-
 /**
- * Compares old and new rows, so that updates that change nothing are not in the feed. The join is full because SQL can also
- * change ids, which the store never does.
+ * The function of the triggers. It compares old and new rows, so that updates that change nothing are not in the feed.
+ * The join is full because SQL can also change ids, which the store never does.
  */
-const CHANGED = buildInsert(`
+function buildFunction(logged: readonly LoggedColumn[]): string {
+  const columns = logged.map(({ column }) => column)
+  const of = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
+  const created = `SELECT 'c'::"char", id, ${columns.join(', ')} FROM new_plants`
+  const removed = (plants: string) =>
+    `SELECT 'r'::"char", id, ${columns.map(() => 'NULL::text').join(', ')} FROM ${plants}`
+  const changed = `
             SELECT CASE WHEN was.id IS NULL THEN 'c' WHEN became.id IS NULL THEN 'r' ELSE 'u' END::"char",
-                   id, became.name, became.tag
+                   id, ${of('became')}
             FROM old_plants AS was FULL JOIN new_plants AS became USING (id)
-            WHERE (was.id, was.name, was.tag) IS DISTINCT FROM (became.id, became.name, became.tag)`)
-
-const LOG_CHANGES = `
-  CREATE FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+            WHERE (was.id, ${of('was')}) IS DISTINCT FROM (became.id, ${of('became')})`
+  return `
+  FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     CASE TG_OP
-    WHEN 'INSERT' THEN ${buildInsert(`SELECT 'c'::"char", id, name, tag FROM new_plants`)};
-    WHEN 'DELETE' THEN ${REMOVED('old_plants')};
-    WHEN 'UPDATE' THEN ${CHANGED};
-    ELSE ${REMOVED('plants')};
+    WHEN 'INSERT' THEN ${buildInsert(logged, created)};
+    WHEN 'DELETE' THEN ${buildInsert(logged, removed('old_plants'))};
+    WHEN 'UPDATE' THEN ${buildInsert(logged, changed)};
+    ELSE ${buildInsert(logged, removed('plants'))};
     END CASE;
     RETURN NULL;
   END $$`
+}
 
 /** The lock lets one replica create the triggers, and the others find them. */
 const CREATE_TRIGGERS = `
   DO $do$ BEGIN
     LOCK TABLE plant_change_log IN SHARE ROW EXCLUSIVE MODE;
     IF EXISTS (SELECT FROM plant_change_log) THEN RETURN; END IF;
-    ${LOG_CHANGES};
+    CREATE ${buildFunction(NAME_AND_TAG)};
     CREATE TRIGGER log_created AFTER INSERT ON plants
       REFERENCING NEW TABLE AS new_plants EXECUTE FUNCTION log_plant_changes();
     CREATE TRIGGER log_changed AFTER UPDATE ON plants
@@ -121,7 +147,7 @@ const CREATE_TRIGGERS = `
  * The statements of postgres-schema.ts that create the feed. It begins empty.
  *
  * - `sequence` is the greatest one of the changes in a row, or of a commit.
- * - `text` is the length of all names and tags in a row, in bytes.
+ * - `text` is the length of all text in a row, in bytes.
  * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
  * - `bytes` is the approximate size of all changes up to that commit.
  * - Commits before `oldest` are no longer in the feed.
@@ -160,3 +186,21 @@ export const CREATE_FEED = [
    )`,
   CREATE_TRIGGERS,
 ]
+
+/**
+ * The statement of postgres-schema.ts that adds the own fields of plants to their table and to the feed, which
+ * continues. The lock lets one replica do it, and the others find it done. It is taken before the plants, as when an
+ * obsolete feed is replaced.
+ *
+ * The array `fields` is null if no plant in a row has own fields.
+ */
+export const ADD_FIELDS = `
+  DO $do$ BEGIN
+    PERFORM FROM plant_change_log FOR UPDATE;
+    IF EXISTS (
+      SELECT FROM pg_attribute WHERE attrelid = 'plant_changes'::regclass AND attname = 'fields'
+    ) THEN RETURN; END IF;
+    ALTER TABLE plants ADD COLUMN IF NOT EXISTS fields text;
+    ALTER TABLE plant_changes ADD COLUMN fields text[];
+    CREATE OR REPLACE ${buildFunction([...NAME_AND_TAG, FIELDS])};
+  END $do$`

@@ -7,7 +7,7 @@ import { appendCommits, type LockedFeed, lockFeed } from './ledger.ts'
 
 type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
 
-const BEGIN = 'the change feed cannot begin'
+const BEGIN = 'the change feed cannot begin while another transaction is changing plants'
 
 /**
  * Begins a new feed if the feed is obsolete. Cursors of the old feed expire. Resolves to whether this process has begun
@@ -17,7 +17,7 @@ export function replaceObsoleteFeed(connections: Transactions): Promise<boolean>
   return connections.unverifiedTransaction(async (run) => {
     const feed = await lockFeed(run, connections.lockWaitMs)
     if (!feed.isObsolete) return false
-    await changeTriggers(run, ENABLE_TRIGGERS, BEGIN)
+    await alterTables(run, ENABLE_TRIGGERS, BEGIN)
     await beginFeed(run, feed)
     return true
   })
@@ -35,16 +35,16 @@ export async function beginFeed(run: Run, feed: LockedFeed): Promise<void> {
 }
 
 /**
- * Creates, enables or disables triggers on `plants`, which waits for transactions that change plants.
+ * Changes tables or their triggers, which waits for transactions that use the tables.
  *
- * @param what cannot be done if the wait takes too long, for the operator
- * @throws StoreUnavailable that names the cause if the wait takes too long
+ * @param reason why it cannot be done if the wait takes too long, for the operator
+ * @throws StoreUnavailable with that reason
  */
-export async function changeTriggers(run: Run, statement: string, what: string): Promise<void> {
+export async function alterTables(run: Run, statement: string, reason: string): Promise<void> {
   try {
     await run(statement)
   } catch (error) {
     if (!isLockTimeout(error)) throw error
-    throw new StoreUnavailable('busy', `${what} while another transaction is changing plants`)
+    throw new StoreUnavailable('busy', reason)
   }
 }

@@ -71,10 +71,10 @@ export async function lockFeed(run: Run, waitMs: number): Promise<LockedFeed> {
 const ROW_BYTES = 100
 const COMMIT_BYTES = 100
 
-const ARRAYS = ['sequences', 'types', 'ids', 'names', 'tags']
+const ARRAYS = ['sequences', 'types', 'ids', 'names', 'tags', 'fields']
 
 const NEW_CHANGES = (condition: string) => `
-  SELECT tx, sequence, ${ROW_BYTES} + ${ARRAYS.map((array) => `pg_column_size(${array})`).join(' + ')} AS bytes
+  SELECT tx, sequence, ${ROW_BYTES} + ${ARRAYS.map((array) => `coalesce(pg_column_size(${array}), 0)`).join(' + ')} AS bytes
   FROM plant_changes WHERE ${condition}`
 
 /**

@@ -1,11 +1,10 @@
 /** The columns of the table `plants` in statements. */
 import type { StoredPlant } from '../../../../service/plant-store.ts'
 import { CONTENT_COLUMNS, contentValues, PLANT_COLUMNS } from '../../shared/rows.ts'
+import { textLength } from '../feed/change-tables.ts'
 
-/** The length of a plant's text, in bytes. PostgreSQL stores it with the row, so this does not read large text. */
-export const TEXT = CONTENT_COLUMNS.map((column) => `coalesce(octet_length(${column}), 0)`).join(
-  ' + ',
-)
+/** The length of a plant's text, in bytes. */
+export const TEXT = textLength(CONTENT_COLUMNS)
 
 /** The columns, of which only the id has a value unless a condition is met. */
 export function columnsIf(condition: string): string {

@@ -16,7 +16,7 @@ import {
 import type { Connections } from '../connection/connections.ts'
 import type { Run } from '../connection/pooled-client.ts'
 import { RESTRICTED } from '../connection/postgres-errors.ts'
-import { beginFeed, changeTriggers } from '../feed/feed-start.ts'
+import { alterTables, beginFeed } from '../feed/feed-start.ts'
 import { limitLockWait, lockFeed } from '../feed/ledger.ts'
 import { attemptLists } from './lists.ts'
 import { insertingTransaction } from './plant-inserts.ts'
@@ -64,7 +64,8 @@ const ENABLE_BARRIER = `
 /** Unlike dropping the trigger, this does not wait for reads. */
 const DISABLE_BARRIER = 'ALTER TABLE plants DISABLE TRIGGER refuse_changes'
 
-const BARRIER = 'a freeze or mirror cannot begin or end'
+const BARRIER =
+  'a freeze or mirror cannot begin or end while another transaction is changing plants'
 
 const ANY_PLANT = 'SELECT id FROM plants LIMIT 1'
 
@@ -104,8 +105,8 @@ export async function restrict(
     if (beginsMirror(step) && found !== undefined) throw new StepRefused('not-new')
     // Locked before the plants, as when an obsolete feed is replaced.
     const feed = beginsCopy(next) ? await lockFeed(run, lockWaitMs) : undefined
-    if (expected === undefined) await changeTriggers(run, ENABLE_BARRIER, BARRIER)
-    if (next === undefined) await changeTriggers(run, DISABLE_BARRIER, BARRIER)
+    if (expected === undefined) await alterTables(run, ENABLE_BARRIER, BARRIER)
+    if (next === undefined) await alterTables(run, DISABLE_BARRIER, BARRIER)
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
     if (feed !== undefined) await beginFeed(run, feed)
     const [results = []] =

@@ -13,7 +13,6 @@ import {
   tokensFinding,
   warning,
 } from '../../shared/check-result.ts'
-import { CONTENT_COLUMNS } from '../../shared/rows.ts'
 import { StoreError } from '../../shared/store-error.ts'
 import { START } from '../feed/change-triggers.ts'
 import { openExisting, type SqliteOptions } from '../file/database.ts'
@@ -171,13 +170,18 @@ export function* findIntegrityFaults(db: Database): Generator<string> {
 
 /** Compares the last change to each plant in the feed with the plant. */
 function changes(db: Database): Finding[] {
+  // An older schema has fewer columns.
+  const columns = db
+    .prepare<[], string>(`SELECT name FROM pragma_table_info('plants') WHERE name <> 'id'`)
+    .pluck()
+    .all()
   const differs = (column: string) => `plants.${column} IS NOT changes.${column}`
   const wrong = db
     .prepare<[], bigint>(
       `SELECT last.id FROM
          (SELECT id, max(position) AS position FROM changes WHERE type <> ${START} GROUP BY id) AS last
          JOIN changes USING (position) LEFT JOIN plants ON plants.id = last.id
-       WHERE ${CONTENT_COLUMNS.map(differs).join(' OR ')} LIMIT ${IDS_MAX}`,
+       WHERE ${columns.map(differs).join(' OR ')} LIMIT ${IDS_MAX}`,
     )
     .pluck()
     .safeIntegers()

@@ -24,7 +24,6 @@ export const CHANGE_OVERHEAD_BYTES = 28
 const NOW = `CAST(round(unixepoch('subsec') * 1000) AS INTEGER)`
 
 const SUM = `ifnull((SELECT max(position) FROM changes), 0) + ${CHANGE_OVERHEAD_BYTES}`
-const TEXT_SIZE = 'octet_length(new.name) + ifnull(octet_length(new.tag), 0)'
 
 function toNumber(type: Change['type']): number {
   return CHANGE_TYPES.indexOf(type)
@@ -41,37 +40,60 @@ export const CREATE_CHANGE_TABLES = `
   ) STRICT;
   CREATE TABLE change_log (id BLOB NOT NULL) STRICT;`
 
-const TRIGGERS: Readonly<Record<string, string>> = {
-  log_created: `
-    AFTER INSERT ON plants BEGIN
-      INSERT INTO changes (position, at, type, id, name, tag)
-      VALUES (${SUM} + ${TEXT_SIZE}, ${NOW}, ${toNumber('created')}, new.id, new.name, new.tag);
+/** The columns of a plant, except its id and its name, which is never null. */
+type Columns = readonly string[]
+
+/** Those that triggers of the current schema version log. */
+const COLUMNS: Columns = ['tag', 'fields']
+
+/** The triggers by name. */
+function triggersFor(columns: Columns): Readonly<Record<string, string>> {
+  const texts = ['name', ...columns]
+  const isDifferent = texts.map((text) => `new.${text} IS NOT old.${text}`).join(' OR ')
+  const sizes = columns.map((column) => `ifnull(octet_length(new.${column}), 0)`)
+  const position = [SUM, 'octet_length(new.name)', ...sizes].join(' + ')
+  const log = (type: Change['type']) => `
+      INSERT INTO changes (position, at, type, id, ${texts.join(', ')})
+      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${texts.map((text) => `new.${text}`).join(', ')});`
+  return {
+    log_created: `
+    AFTER INSERT ON plants BEGIN${log('created')}
     END`,
-  log_changed: `
-    AFTER UPDATE ON plants WHEN new.name IS NOT old.name OR new.tag IS NOT old.tag BEGIN
-      INSERT INTO changes (position, at, type, id, name, tag)
-      VALUES (${SUM} + ${TEXT_SIZE}, ${NOW}, ${toNumber('changed')}, new.id, new.name, new.tag);
+    log_changed: `
+    AFTER UPDATE ON plants WHEN ${isDifferent} BEGIN${log('changed')}
     END`,
-  log_removed: `
+    log_removed: `
     AFTER DELETE ON plants BEGIN
       INSERT INTO changes (position, at, type, id)
       VALUES (${SUM}, ${NOW}, ${toNumber('removed')}, old.id);
     END`,
+  }
+}
+
+function createTriggers(columns: Columns): string {
+  return Object.entries(triggersFor(columns))
+    .map(([name, sql]) => `CREATE TRIGGER ${name} ${sql.trim()};`)
+    .join('\n')
 }
 
 /** Begins an empty feed with a new id, so that cursors of an earlier feed are not valid in it. */
-export const BEGIN_FEED = `
-  ${Object.entries(TRIGGERS)
-    .map(([name, sql]) => `CREATE TRIGGER ${name} ${sql.trim()};`)
-    .join('\n')}
+export function beginFeed(columns = COLUMNS): string {
+  return `
+  ${createTriggers(columns)}
   INSERT INTO change_log (id) VALUES (randomblob(${FEED_ID_BYTES}));
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
+}
+
+/** Makes a feed that is on log other columns. It continues, so its cursors stay valid. */
+export function extendFeed(db: Database, columns: Columns): void {
+  if (hasFeed(db)) db.exec(`${DROP_TRIGGERS}\n${createTriggers(columns)}`)
+}
 
 /** Gives the feed a new id, so that cursors it has issued are no longer valid. */
 export const RENEW_FEED = `UPDATE change_log SET id = randomblob(${FEED_ID_BYTES})`
 
 /** Makes a new database comparable with one in which the feed was turned off, as `--keep-changes 0` once did. */
-export const DROP_TRIGGERS = Object.keys(TRIGGERS)
+export const DROP_TRIGGERS = Object.keys(triggersFor(COLUMNS))
   .map((name) => `DROP TRIGGER ${name};`)
   .join('\n')
 
@@ -81,7 +103,7 @@ export function beginMissingFeed(db: Database): boolean {
   if (hasFeed(db)) return false
   const run = db.transaction(() => {
     if (hasFeed(db)) return false
-    db.exec(BEGIN_FEED)
+    db.exec(beginFeed())
     return true
   })
   return run.immediate()

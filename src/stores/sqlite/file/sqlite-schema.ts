@@ -1,15 +1,15 @@
 import type { Database } from 'better-sqlite3'
 import { newerSchemaMessage } from '../../shared/store-error.ts'
-import { BEGIN_FEED, CREATE_CHANGE_TABLES } from '../feed/change-triggers.ts'
+import { beginFeed, CREATE_CHANGE_TABLES, extendFeed } from '../feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
 
-/**
- * The statements that create the first schema version in an empty database, then those that upgrade each version to the
- * next.
- */
-export const MIGRATIONS: readonly string[] = [
+/** Statements, or a function that runs them if they depend on the database. */
+type Migration = string | ((db: Database) => void)
+
+/** Create the first schema version in an empty database, then upgrade each version to the next. */
+export const MIGRATIONS: readonly Migration[] = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
    CREATE TABLE tokens (
      selector BLOB PRIMARY KEY,
@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly string[] = [
    -- Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
    CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
    ${CREATE_CHANGE_TABLES}
-   ${BEGIN_FEED}
+   ${beginFeed(['tag'])}
    CREATE TABLE plant_webhooks (
      name TEXT PRIMARY KEY,
      url TEXT NOT NULL,
@@ -51,9 +51,16 @@ export const MIGRATIONS: readonly string[] = [
      copy_from INTEGER,
      consistent_at TEXT
    ) STRICT;`,
+  (db) => {
+    db.exec(`
+      ALTER TABLE plants ADD COLUMN fields TEXT;
+      ALTER TABLE changes ADD COLUMN fields TEXT;
+      CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`)
+    extendFeed(db, ['tag', 'fields'])
+  },
 ]
 
-/** The version of the schema that the first statements create (SQLite's `user_version`). */
+/** The version of the schema that the first migration creates (SQLite's `user_version`). */
 export const FIRST_VERSION = 5
 
 /** The schema version that this program reads and writes. */
@@ -76,13 +83,16 @@ export function findIncompatibility(db: Database): string | undefined {
 export function migrate(
   db: Database,
   version = SCHEMA_VERSION,
-  migrations: readonly string[] = MIGRATIONS,
+  migrations: readonly Migration[] = MIGRATIONS,
 ): void {
   // Without a lock: the schema is usually up to date, and another process may hold the lock.
   if (readSchemaVersion(db) === version) return
   const run = db.transaction(() => {
     const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
-    for (const statements of due) db.exec(statements)
+    for (const migration of due) {
+      if (typeof migration === 'string') db.exec(migration)
+      else migration(db)
+    }
     // A newer program may have upgraded the database since the check above. Its version must stay.
     db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })

@@ -25,6 +25,7 @@ interface FeedRow extends FeedRowKey {
   /** Null if the plant was removed or is large. */
   readonly name: string | null
   readonly tag: string | null
+  readonly fields: string | null
   readonly bytes: bigint
 }
 
@@ -75,8 +76,8 @@ export function prepareChangeRead(
         // The start of the feed is not a change.
         if (type === undefined) continue
         const { id, position } = row
-        const { name, tag } = row.bytes > ROW_TEXT_MAX ? known(plantAt.get(position)) : row
-        changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag }))
+        const { name, tag, fields } = row.bytes > ROW_TEXT_MAX ? known(plantAt.get(position)) : row
+        changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag, fields }))
       }
       if (rows.length < wanted) break
     }
@@ -85,7 +86,7 @@ export function prepareChangeRead(
 }
 
 const small = (column: string) =>
-  `CASE WHEN ${TEXT_BYTES} <= ${ROW_TEXT_MAX} THEN ${column} END AS ${column}`
+  `CASE WHEN ${column} IS NOT NULL AND ${TEXT_BYTES} <= ${ROW_TEXT_MAX} THEN ${column} END AS ${column}`
 
 function prepareStatements(db: Database) {
   return {

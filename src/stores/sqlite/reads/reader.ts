@@ -18,27 +18,15 @@ import type { AcquireSlot } from '../../../../service/short-read.ts'
 import type { StoredToken } from '../../../../service/token-store.ts'
 import type { Webhook } from '../../../../service/webhook-store.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
-import {
-  BATCH_TEXT_MAX,
-  EXPORT_BATCH_SIZE,
-  ROW_TEXT_MAX,
-  ROWS_MAX,
-} from '../../shared/page-limits.ts'
-import {
-  CONTENT_COLUMNS,
-  joinPlants,
-  type PlantRow,
-  type TokenRow,
-  toPlant,
-  toToken,
-} from '../../shared/rows.ts'
+import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
+import { joinPlants, type PlantRow, type TokenRow, toPlant, toToken } from '../../shared/rows.ts'
 import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount } from './plant-count.ts'
-import { lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { JSON_OR_ID, lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch } from './plant-search.ts'
 import type { Read } from './plant-slices.ts'
 import { prepareTagScan } from './tag-scan.ts'
@@ -53,7 +41,7 @@ interface PendingRead {
 }
 
 /**
- * Reads plants, changes, the restriction, tokens and webhooks. Every method throws StoreUnavailable if the database
+ * Reads plants, changes, the restriction, settings, tokens and webhooks. Every method throws StoreUnavailable if the database
  * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
@@ -206,6 +194,10 @@ export class Reader {
     return readNow(this.#readRestriction)
   }
 
+  readSetting(name: string): string | undefined {
+    return readNow(() => this.#statements.setting.get(name))
+  }
+
   findToken(selector: Uint8Array): StoredToken | undefined {
     const row = readNow(() => this.#statements.token.get(selector))
     return row && toToken(row)
@@ -297,10 +289,6 @@ function toPage(plants: readonly string[]): PlantPage {
   return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
-const JSON_OR_ID = `
-  CASE WHEN ${CONTENT_COLUMNS.map((column) => `octet_length(${column}) > ${ROW_TEXT_MAX}`).join(' OR ')} THEN id
-  ELSE ${PLANT_JSON} END`
-
 function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
@@ -327,6 +315,7 @@ function prepareReads(db: Database) {
         `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
+    setting: db.prepare<string, string>('SELECT value FROM settings WHERE name = ?').pluck(),
     token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
     tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
     webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),

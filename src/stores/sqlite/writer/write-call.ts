@@ -18,7 +18,7 @@ import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
  * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RestrictionStore,
- * TokenStore and WebhookStore specify them.
+ * SettingStore, TokenStore and WebhookStore specify them.
  */
 export type WriteCall =
   | ChangeOf<'create' | 'update' | 'remove'>
@@ -26,6 +26,7 @@ export type WriteCall =
   | { readonly type: 'restrict'; readonly step: RestrictionStep }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
+  | { readonly type: 'replaceSetting'; name: string; expected: string | undefined; next: string }
   | { readonly type: 'addToken' | 'addFirstToken'; readonly token: StoredToken }
   | { readonly type: 'removeToken'; readonly name: string }
   | { readonly type: 'noteTokenUse'; readonly name: string; readonly at: Date }
@@ -44,6 +45,7 @@ interface WriteResults {
   apply: ChangeResult[]
   restrict: RestrictionResult
   pruneChanges: undefined
+  replaceSetting: boolean
   addToken: boolean
   addFirstToken: boolean
   removeToken: boolean

@@ -5,6 +5,7 @@ import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRefusal, prepareRestrictionChange } from './restriction-changes.ts'
+import { prepareSettingChange } from './setting-change.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { prepareTokenChanges } from './token-changes.ts'
 import { prepareWebhookChanges } from './webhook-changes.ts'
@@ -90,6 +91,7 @@ function prepareWrites(db: Database): (call: WriteCall) => WriteResult {
   const plants = preparePlantChanges(db)
   const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
+  const replaceSetting = prepareSettingChange(db)
   const tokens = prepareTokenChanges(db)
   const webhooks = prepareWebhookChanges(db)
   return (call) => {
@@ -106,6 +108,8 @@ function prepareWrites(db: Database): (call: WriteCall) => WriteResult {
         return restrict(call.step)
       case 'pruneChanges':
         return pruneChanges(call.limits)
+      case 'replaceSetting':
+        return replaceSetting(call.name, call.expected, call.next)
       case 'addToken':
         return tokens.add(call.token)
       case 'addFirstToken':

@@ -1,0 +1,65 @@
+import type { TextFormat } from './own-fields.ts'
+
+/** How to check text of a format. */
+export interface TextCheck {
+  readonly isValid: (text: string) => boolean
+  /** What the text must be, such as `must be a date such as 2026-11-25`. */
+  readonly message: string
+}
+
+/** The formats that a string can have. Every check takes linear time. */
+export const TEXT_FORMATS: Readonly<Record<TextFormat, TextCheck>> = {
+  date: { isValid: isDate, message: 'must be a date such as 2026-11-25' },
+  'date-time': {
+    isValid: isDateTime,
+    message: 'must be a date and time such as 2026-11-25T23:40:00Z',
+  },
+  uri: { isValid: isUri, message: 'must be a URI such as https://example.com/Abies%20alba' },
+  email: { isValid: isEmail, message: 'must be an email address such as flora@example.com' },
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+/** A `full-date` of RFC 3339 §5.6. */
+function isDate(text: string): boolean {
+  // An impossible day, such as February 30, becomes one of the next month, or invalid.
+  return DATE.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text) === true
+}
+
+/** Its groups are the date, the hour, the minute, the second, and the sign, hour and minute of the offset. */
+const DATE_TIME =
+  /^(.{10})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i
+
+const MINUTES_PER_DAY = 24 * 60
+
+/** A `date-time` of RFC 3339 §5.6. */
+function isDateTime(text: string): boolean {
+  const [, date = '', hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] =
+    DATE_TIME.exec(text) ?? []
+  if (!isDate(date)) return false
+  if (second !== '60') return true
+  // Leap seconds are inserted at the end of a day in UTC (§5.7). When the next ones will be is unknown.
+  const offset = Number(`${sign ?? '+'}1`) * (Number(offsetHour) * 60 + Number(offsetMinute))
+  const minutes = Number(hour) * 60 + Number(minute) - offset
+  return (minutes + MINUTES_PER_DAY) % MINUTES_PER_DAY === MINUTES_PER_DAY - 1
+}
+
+/** A character that RFC 3986 §2 does not allow, or an incomplete percent-encoding. */
+const NOT_IN_URI = /[^\w.~!$&'()*+,;=:@/?#[\]%-]|%(?![\da-f]{2})/i
+
+/** A scheme, an optional authority, a path, a query and a fragment. Brackets can only enclose an IP address. */
+const URI =
+  /^[a-z][a-z\d+.-]*:(?:\/\/(?:[^@/?#[\]]*@)?(?:\[[\da-fv:.]+\]|[^@:/?#[\]]*)(?::\d*)?(?:\/[^?#[\]]*)?|\/?[^/?#[\]][^?#[\]]*|\/)?(?:\?[^#[\]]*)?(?:#[^#[\]]*)?$/i
+
+/** A `URI` of RFC 3986 §3. The address in brackets is not checked further. */
+function isUri(text: string): boolean {
+  return !NOT_IN_URI.test(text) && URI.test(text)
+}
+
+/** The valid email address of HTML (https://html.spec.whatwg.org/#valid-e-mail-address), which is stricter than RFC 5322. */
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i
+
+function isEmail(text: string): boolean {
+  return EMAIL.test(text)
+}
