@@ -33,6 +33,6 @@ function expectInteger(text: string, min: bigint | number, max: bigint | number)
 
 function expectNumber(text: string): string {
   if (/^\s*-?[\d.]+,\d+\s*$/.test(text)) return 'must have a decimal point, not a comma'
-  if (/^\s*-?\d+(\.\d+)?\s*$/.test(text)) return 'must have fewer digits'
+  if (/^\s*-?(0|[1-9]\d*)(\.\d+)?\s*$/.test(text)) return 'must have fewer digits'
   return 'must be a number, written like 4 or -1.5'
 }

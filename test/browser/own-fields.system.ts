@@ -22,7 +22,8 @@ async function problemsOf(page: Page): Promise<readonly string[]> {
 }
 
 function clientOf({ url, token }: Service) {
-  return createClient({ url, token, int64Fields: ['id2'] })
+  const options = { url, token, int64Fields: ['id2'] }
+  return createClient(options)
 }
 
 /** Drops a file on the page. */

@@ -37,6 +37,7 @@ t.test('a form begins without values, whatever objects inherit', async (t) => {
 for (const { name, text, value } of [
   { name: 'height', text: ' 120 ', value: 120 },
   { name: 'price', text: '-0.5', value: -0.5 },
+  { name: 'price', text: '1e-7', value: 1e-7 },
   { name: 'inStock', text: 'true', value: true },
   { name: 'id2', text: '9223372036854775807', value: 9223372036854775807n },
   { name: 'constructor', text: ' Mill. ', value: ' Mill. ' },
@@ -70,6 +71,8 @@ for (const { name, text, problem } of [
     problem: 'id2 must be between -9223372036854775808 and 9223372036854775807.',
   },
   { name: 'price', text: '24,50', problem: 'price must have a decimal point, not a comma.' },
+  { name: 'price', text: '0.12345678901234567890', problem: 'price must have fewer digits.' },
+  { name: 'price', text: '007', problem: 'price must be a number, written like 4 or -1.5.' },
   { name: 'price', text: 'free', problem: 'price must be a number, written like 4 or -1.5.' },
 ]) {
   t.test(`${name}: "${text}" is not`, async (t) => {
