@@ -81,8 +81,8 @@ async function change(
 }
 
 /**
- * The patch that makes one plant of another. Unlike a replacement, it keeps the members that the page does not know,
- * because the service can have got more of them since.
+ * The patch that turns one plant into another. Unlike a replacement, it keeps members that the service has gained since
+ * the page was loaded.
  */
 function patchBetween(one: Plant, other: Plant): PlantPatch {
   const changed = contentMembers.filter(({ name }) => ownValue(one, name) !== ownValue(other, name))

@@ -9,7 +9,7 @@ export interface OwnMember extends Member {
   readonly schema: FieldSchema
 }
 
-// Whoever imports these sees what `setOwnMembers` assigns, so read them when they are needed, not when a module loads.
+// `setOwnMembers` assigns these. Read them when they are needed, not when a module loads.
 
 /** The members of a plant, in their order in files and forms. */
 export let members = baseMembers

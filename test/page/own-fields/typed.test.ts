@@ -70,6 +70,7 @@ for (const { name, text, problem } of [
     text: '9223372036854775808',
     problem: 'id2 must be between -9223372036854775808 and 9223372036854775807.',
   },
+  { name: 'inStock', text: 'maybe', problem: 'In stock must be true or false.' },
   { name: 'price', text: '24,50', problem: 'price must have a decimal point, not a comma.' },
   { name: 'price', text: '0.12345678901234567890', problem: 'price must have fewer digits.' },
   { name: 'price', text: '007', problem: 'price must be a number, written like 4 or -1.5.' },
