@@ -40,6 +40,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/known.ts',
     'contract/members.gen.ts',
     'contract/members.ts',
+    'contract/own-fields.ts',
     'contract/plant.ts',
     'time/retry.ts',
     'time/shared-result.ts',

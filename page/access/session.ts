@@ -1,6 +1,7 @@
 import { createClient, type PlantStoreClient } from '../../client/client.ts'
 import { isRejected } from '../errors/rejection.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
+import { int64Fields } from '../model/members.ts'
 import { pageUrl } from './page-url.ts'
 import { isResponse, type Person, type SignIn } from './sign-in.ts'
 
@@ -48,6 +49,7 @@ export async function openSession(access: string | Person): Promise<Session> {
   }
   const connection = {
     url: pageUrl(),
+    int64Fields,
     token: typeof access === 'string' ? access : () => freshToken(access),
     fetch: async (request: Request) => {
       const response = await fetch(request)

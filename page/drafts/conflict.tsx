@@ -1,9 +1,11 @@
 import { Fragment } from 'preact'
 import type { Plant } from '../../client/client.ts'
-import { contentMembers } from '../../contract/plant.ts'
-import { cutAtDifference } from '../text/display-text.ts'
+import { isOwn } from '../model/members.ts'
+import { cutAtDifference, memberLabel } from '../text/display-text.ts'
 import { PlantText, Tag } from '../text/plant-text.tsx'
-import { contentOf, type Draft, type Drafts, type Saver } from './drafts.ts'
+import { comparedMembers, textIn } from './comparison.ts'
+import type { Draft, Drafts, Saver } from './drafts.ts'
+import { contentOf } from './typed.ts'
 
 /** Enough to see what differs. */
 const TEXT_LENGTH = 400
@@ -81,22 +83,21 @@ function Version({
   readonly plant: Plant
   readonly other: Plant | undefined
 }) {
-  const values: { readonly [name: string]: string | undefined } = plant
-  const others: { readonly [name: string]: string | undefined } = other ?? {}
   return (
     <div class="version">
       <dt>{title}</dt>
       <dd>
-        {contentMembers.map(({ name }, index) => {
-          const text = values[name]
-          const shown = text && cutAtDifference(text, others[name] ?? '', TEXT_LENGTH)
+        {comparedMembers(plant, other).map((member, index) => {
+          const text = textIn(plant, member)
+          const shown = text && cutAtDifference(text, textIn(other, member) ?? '', TEXT_LENGTH)
           return (
-            <Fragment key={name}>
+            <Fragment key={member.name}>
               {index > 0 && <br />}
-              {name === 'tag' ? (
+              {isOwn(member) && `${memberLabel(member)}: `}
+              {member.name === 'tag' ? (
                 <Tag tag={shown} />
               ) : (
-                <PlantText text={shown ?? ''} blank={`no ${name}`} />
+                <PlantText text={shown ?? ''} blank={text === '' ? 'empty' : `no ${member.name}`} />
               )}
             </Fragment>
           )

@@ -1,12 +1,10 @@
-import { useRef, useState } from 'preact/hooks'
-import { contentMembers } from '../../contract/plant.ts'
 import type { Tags } from '../list/use-tags.ts'
-import { cut, fromLines, memberLabel, toLines } from '../text/display-text.ts'
-import { formatNumber } from '../text/numbers.ts'
+import { contentMembers, isOwn, ownMembers } from '../model/members.ts'
+import { memberLabel } from '../text/display-text.ts'
 import type { Draft, Drafts } from './drafts.ts'
-
-/** Longer text makes typing slow, so that it is only shown on request. */
-const TEXT_LENGTH = 5000
+import { OwnField } from './own-field.tsx'
+import { OptionalTextField, TextField } from './text-fields.tsx'
+import { textOf, toTyped } from './typed.ts'
 
 /** How many tags the browser suggests. */
 const SUGGESTED_MAX = 1000
@@ -14,7 +12,7 @@ const SUGGESTED_MAX = 1000
 /** A field for each member of a plant except the id. */
 export function ContentFields({
   drafts,
-  draft: { key, typed, state },
+  draft: { key, typed, state, problem, problemField },
   tags,
 }: {
   readonly drafts: Drafts
@@ -22,125 +20,49 @@ export function ContentFields({
   /** Suggestions. Undefined if the token cannot read. */
   readonly tags: Tags | undefined
 }) {
-  const fields: { readonly [name: string]: string | undefined } = typed
-  const isReadOnly = state === 'sending'
-  return contentMembers.map(({ name }) =>
-    name === 'tag' ? (
-      <TagField
-        key={name}
-        tag={typed.tag}
-        tags={tags}
-        isReadOnly={isReadOnly}
-        onTag={(tag) => drafts.type(key, { tag })}
-      />
-    ) : (
-      <TextField
-        key={name}
-        label={memberLabel(name)}
-        text={fields[name] ?? ''}
-        isReadOnly={isReadOnly}
-        onText={(text) => drafts.type(key, { [name]: text })}
-      />
-    ),
-  )
-}
-
-/** A text field of any length, which can have several lines. */
-function TextField({
-  label,
-  text,
-  isReadOnly,
-  onText,
-}: {
-  readonly label: string
-  readonly text: string
-  readonly isReadOnly: boolean
-  readonly onText: (text: string) => void
-}) {
-  const [isWhole, setWhole] = useState(text.length <= TEXT_LENGTH)
-  const field = useRef<HTMLTextAreaElement>(null)
+  const propsOf = (name: string) => ({
+    text: textOf(typed, name),
+    isReadOnly: state === 'sending',
+    problem: problemField === name ? problem : undefined,
+    onText: (text: string | undefined) => drafts.type(key, { [name]: text }),
+  })
+  const suggestions = {
+    values: tags?.all.slice(0, SUGGESTED_MAX) ?? [],
+    load: () => tags?.load(),
+  }
+  const base = contentMembers.filter((member) => !isOwn(member))
   return (
-    <div class="text-field">
-      <label class="field">
-        {label}
-        <textarea
-          ref={field}
-          rows={1}
-          dir="auto"
-          spellcheck={false}
-          value={toLines(isWhole ? text : cut(text, TEXT_LENGTH))}
-          readOnly={isReadOnly || !isWhole}
-          onInput={({ currentTarget }) => onText(fromLines(currentTarget.value, text))}
-        />
-      </label>
-      {!isWhole && (
-        <button
-          type="button"
-          onClick={() => {
-            setWhole(true)
-            field.current?.focus()
-          }}
-        >
-          Show all {formatNumber(text.length)} characters
-        </button>
-      )}
-    </div>
-  )
-}
-
-/** A tag, an empty tag, or none. */
-function TagField({
-  tag,
-  tags,
-  isReadOnly,
-  onTag,
-}: {
-  readonly tag: string | undefined
-  readonly tags: Tags | undefined
-  readonly isReadOnly: boolean
-  readonly onTag: (tag: string | undefined) => void
-}) {
-  const text = tag ?? ''
-  const suggested = tags?.all.slice(0, SUGGESTED_MAX) ?? []
-  // Few people distinguish an empty tag from none.
-  const [canBeEmpty] = useState(tag === '')
-  // An input would remove line breaks. Typing does not change the kind of field, which would lose the focus.
-  const [isLong] = useState(text.length > TEXT_LENGTH || /[\r\n]/.test(text))
-  return (
-    <div class="tag-field">
-      {isLong ? (
-        <TextField label="Tag" text={text} isReadOnly={isReadOnly} onText={onTag} />
-      ) : (
-        <label class="field">
-          Tag
-          <input
-            dir="auto"
-            list="suggested-tags"
-            autocomplete="off"
-            placeholder={tag === '' ? 'Empty tag' : 'No tag'}
-            value={text}
-            readOnly={isReadOnly}
-            onFocus={() => tags?.load()}
-            onInput={({ currentTarget: { value } }) => onTag(value === '' ? undefined : value)}
+    <>
+      {base.map((member) => {
+        const { text, ...props } = { ...propsOf(member.name), label: memberLabel(member) }
+        return member.name === 'tag' ? (
+          <OptionalTextField
+            key={member.name}
+            {...props}
+            text={text}
+            name="tag"
+            none="No tag"
+            suggestions={suggestions}
           />
-        </label>
+        ) : (
+          <TextField key={member.name} {...props} text={text ?? ''} />
+        )
+      })}
+      {ownMembers.length > 0 && (
+        <div class="own-fields">
+          {ownMembers.map((member) => {
+            const { onText, ...props } = propsOf(member.name)
+            return (
+              <OwnField
+                key={member.name}
+                {...props}
+                member={member}
+                onText={(text) => onText(text === undefined ? text : toTyped(member, text))}
+              />
+            )
+          })}
+        </div>
       )}
-      <datalist id="suggested-tags">
-        {suggested.map((each) => (
-          <option key={each} value={each} />
-        ))}
-      </datalist>
-      {canBeEmpty && text === '' && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={tag === ''}
-            disabled={isReadOnly}
-            onChange={({ currentTarget: { checked } }) => onTag(checked ? '' : undefined)}
-          />
-          Save an empty tag
-        </label>
-      )}
-    </div>
+    </>
   )
 }

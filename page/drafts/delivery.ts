@@ -1,14 +1,16 @@
 import {
   type NewPlant,
   type Plant,
+  type PlantPatch,
   type PlantStoreClient,
   type StoredPlant,
   type TaggedPlant,
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { ownValue } from '../../contract/members.ts'
 import { retry } from '../../time/retry.ts'
+import { contentMembers, hasSameContent } from '../model/members.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
@@ -74,8 +76,17 @@ async function change(
   }
   const options = { ifMatch: found.etag }
   if (after === undefined) await client.deletePlant(id, options)
-  else await client.replacePlant(id, after, options)
+  else await client.updatePlant(id, patchBetween(found.plant, after), options)
   return { kind: 'done' }
+}
+
+/**
+ * The patch that turns one plant into another. Unlike a replacement, it keeps members that the service has gained since
+ * the page was loaded.
+ */
+function patchBetween(one: Plant, other: Plant): PlantPatch {
+  const changed = contentMembers.filter(({ name }) => ownValue(one, name) !== ownValue(other, name))
+  return Object.fromEntries(changed.map(({ name }) => [name, ownValue(other, name) ?? null]))
 }
 
 async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPlant | undefined> {

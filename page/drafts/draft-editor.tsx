@@ -22,10 +22,9 @@ export function DraftEditor({
   /** Called when the form closes, with the draft saved, kept or discarded. */
   readonly onClose: () => void
 }) {
-  const { key, typed, before, state, problem } = draft
-  const form = useInitialFocus(draft)
+  const { key, typed, before, state, problem, problemField } = draft
+  const form = useFieldFocus(draft)
   const isSending = state === 'sending'
-  const save = () => drafts.send(key, saver)
   const discard = () => {
     drafts.discard(key)
     onClose()
@@ -40,12 +39,12 @@ export function DraftEditor({
       if (event.shiftKey || event.isComposing) return
       event.preventDefault()
       // The key that has opened the editor can still be pressed.
-      if (!event.repeat) save()
+      if (!event.repeat) form.current?.requestSubmit()
     }
   }
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault()
-    save()
+    drafts.send(key, saver)
   }
   return (
     <form
@@ -61,7 +60,9 @@ export function DraftEditor({
       )}
       <ContentFields drafts={drafts} draft={draft} tags={tags} />
       <p class="problem" role="alert">
-        {problem !== undefined && (state === 'unsent' ? `Not saved. ${problem}` : problem)}
+        {problem !== undefined &&
+          problemField === undefined &&
+          (state === 'unsent' ? `Not saved. ${problem}` : problem)}
       </p>
       {state === 'conflict' ? (
         <Conflict drafts={drafts} draft={draft} saver={saver} onDiscard={discard} />
@@ -86,8 +87,12 @@ function Buttons({ draft, onDiscard }: { readonly draft: Draft; readonly onDisca
   )
 }
 
-/** Focuses the first field that the person probably fills in, when a draft is opened or is no longer in conflict. */
-function useInitialFocus({ key, typed, state }: Draft) {
+/**
+ * Focuses the first field that the person probably fills in, when a draft is opened or is no longer in conflict, or the
+ * one with a problem.
+ */
+function useFieldFocus(draft: Draft) {
+  const { key, typed, state, problemField } = draft
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     const element = form.current
@@ -97,6 +102,10 @@ function useInitialFocus({ key, typed, state }: Draft) {
     const selector = typed.id === '' ? 'input' : 'textarea'
     element.querySelector<HTMLElement>(selector)?.focus()
   }, [key, state === 'conflict'])
+  useEffect(() => {
+    if (problemField === undefined) return
+    form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [draft])
   return form
 }
 

@@ -1,14 +1,14 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { members } from '../../contract/members.gen.ts'
-import { readText } from '../../contract/members.ts'
-import { contentMembers, hasSameContent, pickContent, toFields } from '../../contract/plant.ts'
 import { explain, isTransient } from '../errors/error-text.ts'
+import { explainField } from '../errors/field-error.ts'
 import { isRejected } from '../errors/rejection.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantState } from '../list/plant-list.ts'
+import { hasSameContent, int64Fields } from '../model/members.ts'
 import { Model } from '../model/model.ts'
 import { deliver } from './delivery.ts'
+import { blank, contentOf, findInvalid, type Typed, typedOf } from './typed.ts'
 
 /**
  * - `editing`: being typed, or waiting to be continued
@@ -18,19 +18,6 @@ import { deliver } from './delivery.ts'
  * - `conflict`: the stored plant is different from what the person has seen
  */
 export type DraftState = 'editing' | 'sending' | 'unsent' | 'refused' | 'conflict'
-
-/** What a person has typed: the members of a plant as text. */
-export type Typed = {
-  readonly id: string
-  readonly name: string
-  /** Undefined for no tag. */
-  readonly tag: string | undefined
-}
-
-/** The form for a plant to add, before anything is typed. */
-const BLANK = Object.fromEntries(
-  members.map(({ name, isRequired }) => [name, isRequired ? '' : undefined]),
-) as Typed
 
 /** A change that is not saved yet. */
 export interface Draft {
@@ -45,9 +32,16 @@ export interface Draft {
   readonly hasFailed: boolean
   /** What prevents it from being saved, in words. */
   readonly problem?: string | undefined
+  /** The name of the member that has the problem. Undefined if it is not one of the form's. */
+  readonly problemField?: string | undefined
   /** In a conflict, the stored plant. Undefined if there is none. */
   readonly stored?: StoredPlant | undefined
 }
+
+// The client does not declare its second parameter yet.
+const parse: (json: string, int64Fields: readonly string[]) => unknown = parseJson
+
+const NO_PROBLEM = { problem: undefined, problemField: undefined } as const
 
 /** Sends drafts. */
 export interface Saver {
@@ -114,8 +108,7 @@ export class Drafts extends Model {
   /** Begins, or continues, to describe a new plant. */
   add(id: string): void {
     const known = this.#drafts.find(({ before, state }) => !before && state === 'editing')
-    const typed = { ...BLANK, id }
-    this.openDraft(known?.key ?? this.#add({ typed, before: undefined }))
+    this.openDraft(known?.key ?? this.#add({ typed: blank(id), before: undefined }))
   }
 
   openDraft(key: number): void {
@@ -148,12 +141,16 @@ export class Drafts extends Model {
 
   /** Replaces all by those that `toJson` has returned. */
   load(json: string): void {
-    const { drafts, open }: { drafts: readonly Draft[]; open?: number } = Object(parseJson(json))
+    const stash: { drafts: readonly Draft[]; open?: number } = Object(parse(json, int64Fields))
     // A page that is left does not learn whether what it was sending is saved.
-    this.#drafts = drafts.map((each) =>
-      each.state === 'sending' ? { ...each, state: 'unsent', hasFailed: true } : each,
-    )
-    this.#open = open
+    const drafts = stash.drafts.map((each) => ({
+      ...each,
+      // An own field can have the name, and be an int64.
+      key: Number(each.key),
+      ...(each.state === 'sending' && ({ state: 'unsent', hasFailed: true } as const)),
+    }))
+    this.#drafts = drafts
+    this.#open = stash.open === undefined ? undefined : Number(stash.open)
     this.#latestKey = Math.max(...drafts.map(({ key }) => key))
     this.changed()
   }
@@ -165,7 +162,7 @@ export class Drafts extends Model {
     // A conflict stays until the person has chosen. A plant to add has chosen with another id.
     const isConflict = draft.state === 'conflict' && all.id === draft.typed.id
     const state = isConflict ? 'conflict' : 'editing'
-    this.#update(key, { typed: all, state, problem: undefined })
+    this.#update(key, { typed: all, state, ...NO_PROBLEM })
   }
 
   /** Deletes a plant. */
@@ -221,9 +218,15 @@ export class Drafts extends Model {
       this.#update(key, { state: 'refused', problem })
       return
     }
+    const invalid = draft.isDeletion ? undefined : findInvalid(draft.typed)
+    if (invalid !== undefined) {
+      const { name: problemField, problem } = invalid
+      this.#update(key, { state: 'refused', problem, problemField })
+      return
+    }
     const after = wantedOf(draft)
     this.#overtaken.delete(key)
-    this.#update(key, { state: 'sending', problem: undefined })
+    this.#update(key, { state: 'sending', ...NO_PROBLEM })
     try {
       const intent = { id, before: draft.before, after }
       const outcome = await deliver(saver.client, intent, saver.canRead)
@@ -238,7 +241,8 @@ export class Drafts extends Model {
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
-      this.#update(key, { state, problem: explain(error), hasFailed: true })
+      const { name: problemField, problem = explain(error) } = explainField(error)
+      this.#update(key, { state, problem, problemField, hasFailed: true })
     }
   }
 
@@ -279,7 +283,7 @@ export class Drafts extends Model {
     if (stored !== undefined && !isChanged(draft) && draft.state === 'editing') {
       this.#update(draft.key, { typed: typedOf(stored), before: stored })
     } else {
-      this.#update(draft.key, { state: 'conflict', stored, problem: undefined })
+      this.#update(draft.key, { state: 'conflict', stored, ...NO_PROBLEM })
     }
   }
 
@@ -305,25 +309,11 @@ export class Drafts extends Model {
 
 /** Whether a draft differs from the plant that the person has seen. */
 export function isChanged({ typed, before, isDeletion }: Draft): boolean {
-  if (isDeletion) return true
-  return !hasSameContent(contentOf(typed), before ?? contentOf(BLANK))
+  if (isDeletion || findInvalid(typed) !== undefined) return true
+  return !hasSameContent(contentOf(typed), before ?? contentOf(blank('')))
 }
 
 /** What is to become of the plant. */
 function wantedOf({ isDeletion, typed }: Draft): Plant | undefined {
   return isDeletion ? undefined : contentOf(typed)
-}
-
-export function contentOf(typed: Typed): Plant {
-  const fields: { readonly [name: string]: string | undefined } = typed
-  const values = contentMembers.map((member) => {
-    const text = fields[member.name]
-    return [member.name, text === undefined ? undefined : readText(member, text)]
-  })
-  return pickContent(Object.fromEntries(values))
-}
-
-function typedOf(plant: StoredPlant): Typed {
-  const fields = toFields(plant)
-  return Object.fromEntries(members.map(({ name }, index) => [name, fields[index]])) as Typed
 }

@@ -22,7 +22,7 @@ export function explain(error: unknown): string {
   if (!(error instanceof PlantStoreError)) return `Unexpected error: ${String(error)}`
   if (error.status === 401) return 'The token is unknown, expired or revoked.'
   if (error.status === 429) return `Too many requests. Try again in ${error.retryAfter} seconds.`
-  if (error.status === 413) return 'The name and the tag are too long for this service.'
+  if (error.status === 413) return 'The text of this plant is too long for this service.'
   return toSentence(error.message)
 }
 

@@ -1,6 +1,6 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { known } from '../../contract/known.ts'
-import { hasSameContent, textLength } from '../../contract/plant.ts'
+import { hasSameContent, textLength } from '../model/members.ts'
 import { type Filter, matches } from './filter.ts'
 import { idBefore } from './plant-id.ts'
 
@@ -175,7 +175,7 @@ export class PlantList {
   /** The length of the text of all plants in memory. */
   get #characters(): number {
     const plants = this.#ranges.flatMap(({ plants = [] }) => plants)
-    return plants.reduce((sum, plant) => sum + textLength(plant), 0)
+    return plants.reduce((sum, plant) => sum + lengthOf(plant), 0)
   }
 
   /** Forgets all plants, but not how many there are, because changes may have been missed. */
@@ -254,6 +254,15 @@ export class PlantList {
     }
     return found
   }
+}
+
+/** The length of the text of plants, which would take long to count again whenever the table is scrolled. */
+const lengths = new WeakMap<StoredPlant, number>()
+
+function lengthOf(plant: StoredPlant): number {
+  const length = lengths.get(plant) ?? textLength(plant)
+  lengths.set(plant, length)
+  return length
 }
 
 /** The index of the first plant whose id is not less. */

@@ -32,5 +32,7 @@ export const browser: Surroundings = {
  */
 export function isTypingOutside(element: Element): boolean {
   const { activeElement } = document
-  return activeElement?.matches('input, textarea') === true && !element.contains(activeElement)
+  return (
+    activeElement?.matches('input, textarea, select') === true && !element.contains(activeElement)
+  )
 }

@@ -1,15 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
-import { textLength } from '../../contract/plant.ts'
+import { type MemberValue, ownValue } from '../../contract/members.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
-import { cut } from '../text/display-text.ts'
+import { ownMembers, textLength } from '../model/members.ts'
+import { cut, memberLabel } from '../text/display-text.ts'
+import { OwnValue } from '../text/member-value.tsx'
 import { formatNumber } from '../text/numbers.ts'
 import { Tag } from '../text/plant-text.tsx'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000
 
-/** The whole name and tag of a plant, for those who cannot edit it. */
+/** All members of a plant, for those who cannot edit it. */
 export function PlantDetails({
   plant,
   onClose,
@@ -41,6 +43,7 @@ export function PlantDetails({
       <p>
         Tag: <Tag tag={tag} length={length} />
       </p>
+      <OwnMembers plant={plant} length={length} />
       <div class="buttons">
         {!isWhole && (
           <button type="button" onClick={() => setWhole(true)}>
@@ -52,5 +55,25 @@ export function PlantDetails({
         </button>
       </div>
     </section>
+  )
+}
+
+function OwnMembers({ plant, length }: { readonly plant: StoredPlant; readonly length: number }) {
+  const shown = ownMembers.flatMap((member) => {
+    const value = ownValue(plant, member.name) as MemberValue | undefined
+    return value === undefined ? [] : [{ member, value }]
+  })
+  if (shown.length === 0) return null
+  return (
+    <dl class="own-members">
+      {shown.map(({ member, value }) => (
+        <div key={member.name} title={member.schema.description}>
+          <dt>{memberLabel(member)}</dt>
+          <dd>
+            <OwnValue member={member} value={value} length={length} isSpelledOut />
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }

@@ -9,6 +9,7 @@ import { toSentence } from '../errors/error-text.ts'
 import { type Selection, toFragment } from '../list/filter.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
+import { fieldTracks } from '../table/field-columns.ts'
 import { PlantTable } from '../table/plant-table.tsx'
 import type { FocusRequest } from '../table/use-row-focus.ts'
 import { ListFooter, ListSummary } from './list-status.tsx'
@@ -70,7 +71,7 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
   return (
     <div class="plants">
       <SessionBar session={session} onSignOut={onSignOut} />
-      <main>
+      <main style={{ '--fields-width': fieldTracks().width }}>
         {readOnlyReason !== undefined && <p class="notice">{toSentence(readOnlyReason)}</p>}
         <Tools {...{ session, view, drafts, tags, addButton }} onSelect={select} />
         {!edited && editor && <div class="panel">{editor}</div>}

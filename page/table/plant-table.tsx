@@ -1,7 +1,15 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import type { PlantView } from '../list/plant-view.ts'
+import { memberLabel } from '../text/display-text.ts'
+import { columnMembers, fieldArea, fieldTracks, isNumeric } from './field-columns.ts'
 import { rowForKey } from './row-keys.ts'
-import { ExpandedRow, PlaceholderRow, type RowActions, TableRow } from './table-row.tsx'
+import {
+  columnCount,
+  ExpandedRow,
+  PlaceholderRow,
+  type RowActions,
+  TableRow,
+} from './table-row.tsx'
 import { useClickGuard } from './use-click-guard.ts'
 import { useHold } from './use-hold.ts'
 import { type FocusRequest, useRowFocus } from './use-row-focus.ts'
@@ -38,6 +46,7 @@ export function PlantTable({ focusRequest, footer, ...rowsProps }: TableProps) {
   const { focusRow, onFocusIn, onFocusOut } = useRowFocus(table, focusRequest)
   const noteScroll = useClickGuard(table, shift)
   const holdHandlers = useHold(view, table.rowGroup)
+  const { tracks } = fieldTracks()
 
   const onKeyDown = (event: KeyboardEvent) => {
     const { target, key } = event
@@ -58,8 +67,11 @@ export function PlantTable({ focusRequest, footer, ...rowsProps }: TableProps) {
   return (
     <div
       ref={table.scroller}
-      class="table"
-      style={{ '--id-width': `${table.idLength}ch` }}
+      class={columnMembers().length > 0 ? 'table with-fields' : 'table'}
+      style={{
+        '--id-width': `${table.idLength}ch`,
+        '--field-tracks': tracks,
+      }}
       onScroll={({ currentTarget: { scrollTop } }) => {
         noteScroll(scrollTop)
         table.setScrollTop(scrollTop)
@@ -69,7 +81,7 @@ export function PlantTable({ focusRequest, footer, ...rowsProps }: TableProps) {
         role="grid"
         aria-label="Plants"
         aria-rowcount={list.isComplete ? list.length + 1 : -1}
-        aria-colcount={4}
+        aria-colcount={columnCount()}
         aria-busy={view.loader.isLoading}
         hidden={list.length === 0}
         onKeyDown={onKeyDown}
@@ -105,6 +117,17 @@ function TableHead({ rowRef }: { readonly rowRef: RefObject<HTMLDivElement | nul
         <div role="columnheader" class="tag-cell">
           Tag
         </div>
+        {columnMembers().map((member, index) => (
+          <div
+            key={member.name}
+            role="columnheader"
+            class={isNumeric(member) ? 'field-cell numeric' : 'field-cell'}
+            style={fieldArea(index)}
+            title={member.schema.description}
+          >
+            {memberLabel(member)}
+          </div>
+        ))}
         <div role="columnheader" class="action-cell">
           <span class="for-screen-readers">Actions</span>
         </div>

@@ -1,15 +1,23 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import type { StoredPlant } from '../../client/client.ts'
+import { type MemberValue, ownValue } from '../../contract/members.ts'
 import type { Mark } from '../list/plant-view.ts'
 import { labelOf, ROW_LENGTH } from '../text/display-text.ts'
 import { Icon } from '../text/icon.tsx'
+import { OwnValue } from '../text/member-value.tsx'
 import { PlantText, Tag } from '../text/plant-text.tsx'
+import { columnMembers, fieldArea, isNumeric } from './field-columns.ts'
 
 const MARK_TEXT = {
   new: 'new',
   changed: 'changed',
   deleted: 'deleted',
   unmatched: 'no longer matches',
+}
+
+/** The id, the name, the tag, own members and actions. */
+export function columnCount(): number {
+  return columnMembers().length + 4
 }
 
 /** What a person can do with the plant of a row. */
@@ -63,6 +71,7 @@ export function TableRow({
       <div role="gridcell" class="tag-cell">
         <Tag tag={tag} length={ROW_LENGTH} />
       </div>
+      <FieldCells plant={plant} tabIndex={tabIndex} />
       <div role="gridcell" class="action-cell">
         {mark !== 'deleted' && (
           <>
@@ -91,6 +100,30 @@ export function TableRow({
       </div>
     </div>
   )
+}
+
+function FieldCells({
+  plant,
+  tabIndex,
+}: {
+  readonly plant: StoredPlant
+  readonly tabIndex: 0 | -1
+}) {
+  return columnMembers().map((member, index) => {
+    const value = ownValue(plant, member.name) as MemberValue | undefined
+    return (
+      <div
+        key={member.name}
+        role="gridcell"
+        class={isNumeric(member) ? 'field-cell numeric' : 'field-cell'}
+        style={fieldArea(index)}
+      >
+        {value !== undefined && (
+          <OwnValue member={member} value={value} length={ROW_LENGTH} tabIndex={tabIndex} />
+        )}
+      </div>
+    )
+  })
 }
 
 /** A row whose plant has not been loaded yet. */
@@ -129,7 +162,7 @@ export function ExpandedRow({
       aria-rowindex={index + 2}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <div role="gridcell" aria-colspan={4}>
+      <div role="gridcell" aria-colspan={columnCount()}>
         {children}
       </div>
     </div>

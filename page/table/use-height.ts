@@ -12,13 +12,18 @@ const PHONE = matchMedia('(max-width: 640px)')
  * The height of an element in pixels, or 0 while there is none.
  *
  * @param id changes when another element takes the place of the one that was measured
+ * @param part `clientHeight` is without its border and its scroll bar
  */
-export function useHeight(ref: RefObject<HTMLElement | null>, id?: bigint): number {
+export function useHeight(
+  ref: RefObject<HTMLElement | null>,
+  id?: bigint,
+  part: 'offsetHeight' | 'clientHeight' = 'offsetHeight',
+): number {
   const [height, setHeight] = useState(0)
   useLayoutEffect(() => {
     const element = ref.current
     if (element === null) return
-    const measure = () => setHeight(element.offsetHeight)
+    const measure = () => setHeight(element[part])
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     measure()

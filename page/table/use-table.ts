@@ -24,7 +24,7 @@ export function useTable(view: PlantView, expandedId: bigint | undefined) {
   const [scrollTop, setScrollTop] = useState(0)
   const [activeId, setActiveId] = useState<bigint>()
   // The head stays at the top.
-  const viewHeight = useHeight(scroller) - useHeight(head)
+  const viewHeight = useHeight(scroller, undefined, 'clientHeight') - useHeight(head)
   const expandedHeight = useHeight(expandedRow, expandedId)
   const rowHeight = useRowHeight()
 

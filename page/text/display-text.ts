@@ -1,3 +1,5 @@
+import type { Member } from '../../contract/members.ts'
+
 /** More than fits into a row. Longer text would make a browser slow although most of it is not visible. */
 export const ROW_LENGTH = 300
 
@@ -33,7 +35,8 @@ export function labelOf({
 }
 
 /** What a member of a plant is called in a form or above a column. */
-export function memberLabel(name: string): string {
+export function memberLabel({ name, schema }: Pick<Member, 'name' | 'schema'>): string {
+  if (schema !== undefined) return schema.title?.trim() || name
   return name.slice(0, 1).toUpperCase() + name.slice(1)
 }
 

@@ -1,16 +1,22 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
 import { limits } from '../../contract/limits.gen.ts'
-import { formulaFreeLine, recordFormats } from '../../formats/record-formats.ts'
 import type { Filter } from '../list/filter.ts'
+import { formulaFreeLine, recordFormats } from '../model/members.ts'
 
-/** The files that plants can be exported to. They are written as the command line's export does. */
+/** The files that plants can be exported to. */
 export const exportFormats = {
-  csv: { ...recordFormats.csv, type: 'text/csv', extension: 'csv' },
-  spreadsheet: { ...recordFormats.csv, line: formulaFreeLine, type: 'text/csv', extension: 'csv' },
-  ndjson: { ...recordFormats.ndjson, type: 'application/x-ndjson', extension: 'ndjson' },
+  csv: { type: 'text/csv', extension: 'csv' },
+  spreadsheet: { type: 'text/csv', extension: 'csv' },
+  ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
 } as const
 
 export type ExportFormat = keyof typeof exportFormats
+
+/** How plants are written: as the command line's export does. */
+function recordFormatOf(format: ExportFormat) {
+  if (format === 'spreadsheet') return { ...recordFormats.csv, line: formulaFreeLine }
+  return recordFormats[format]
+}
 
 const PAGE_SIZE = limits.listPlants.limit.maximum
 
@@ -30,7 +36,7 @@ export async function exportPlants(
     onProgress,
   }: { readonly signal: AbortSignal; readonly onProgress: (plants: number) => void },
 ): Promise<Blob> {
-  const { header, line, type } = exportFormats[format]
+  const { header, line } = recordFormatOf(format)
   const parts: Blob[] = [new Blob([header])]
   let count = 0
   let page: Page | undefined = await client.listPlants({ ...filter, limit: PAGE_SIZE }, { signal })
@@ -41,5 +47,5 @@ export async function exportPlants(
     onProgress(count)
     page = await page.next?.({ signal })
   }
-  return new Blob(parts, { type })
+  return new Blob(parts, { type: exportFormats[format].type })
 }

@@ -1,14 +1,14 @@
 import { Fragment } from 'preact'
-import { useState } from 'preact/hooks'
-import { members } from '../../contract/members.gen.ts'
+import { useMemo, useState } from 'preact/hooks'
+import type { Member } from '../../contract/members.ts'
 import type { Format } from '../../formats/readers.ts'
-import { CSV_HEADER } from '../../formats/record-formats.ts'
-import { memberLabel } from '../text/display-text.ts'
-import { type Column, type Mapping, plantMapper } from './file/columns.ts'
+import { csvHeader, isOwn, members } from '../model/members.ts'
+import { memberLabel, ROW_LENGTH } from '../text/display-text.ts'
+import { PlantText } from '../text/plant-text.tsx'
+import { type Column, columnOf, type Mapping, mappedText, plantMapper } from './file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from './file/file-kind.ts'
 import type { ImportFile } from './file/import-file.ts'
-import { recordParts } from './record-text.tsx'
-import { fieldsOf } from './refused-records.ts'
+import { RecordPart } from './record-text.tsx'
 import { TransferDialog } from './transfer-dialog.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
@@ -41,6 +41,7 @@ export function ImportPreview({
 }) {
   const { name, size, format, encoding, columns } = file
   const [mapping, setMapping] = useState(file.guess)
+  const labelled = useMemo(() => labelColumns(columns), [columns])
   const start = (event: SubmitEvent) => {
     event.preventDefault()
     onStart(mapping)
@@ -60,32 +61,22 @@ export function ImportPreview({
         {format === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
           <p class="warning">
             The first row is taken for the names of the columns. If it is a plant, put a row such as{' '}
-            {CSV_HEADER} above it.
+            {csvHeader} above it.
           </p>
         )}
         <fieldset class="mapping">
           <legend>Columns</legend>
-          {members.map(({ name, isRequired }) => (
-            <label key={name} class="field">
-              {memberLabel(name)}
-              <select
-                required={isRequired}
-                value={mapping[name] ?? ''}
-                onChange={({ currentTarget: { value } }) =>
-                  setMapping({ ...mapping, [name]: value === '' ? undefined : value })
-                }
-              >
-                <option value="">{isRequired ? 'Choose a column' : `No ${name}s`}</option>
-                {columns.map((column) => (
-                  <option key={column.key} value={column.key}>
-                    {labelColumn(column, columns)}
-                  </option>
-                ))}
-              </select>
-            </label>
+          {members.map((member) => (
+            <ColumnChoice
+              key={member.name}
+              member={member}
+              chosen={columnOf(mapping, member.name)}
+              columns={labelled}
+              onChoose={(key) => setMapping({ ...mapping, [member.name]: key })}
+            />
           ))}
         </fieldset>
-        {describeUnused(columns, mapping)}
+        {describeUnused(labelled, mapping)}
         <Sample file={file} mapping={mapping} />
         <footer>
           <button type="button" onClick={onClose}>
@@ -100,18 +91,60 @@ export function ImportPreview({
   )
 }
 
-function labelColumn({ key, name }: Column, columns: readonly Column[]): string {
-  const number = columns.findIndex((column) => column.key === key) + 1
-  if (name.trim() === '') return `Column ${number}`
-  const isUnique = columns.filter((column) => column.name === name).length === 1
-  return isUnique ? name : `${name} (column ${number})`
+/** A column, and what to call it. */
+interface LabelledColumn {
+  readonly key: string
+  readonly label: string
+}
+
+/** Chooses the column of a member. */
+function ColumnChoice({
+  member,
+  chosen,
+  columns,
+  onChoose,
+}: {
+  readonly member: Member
+  readonly chosen: string | undefined
+  readonly columns: readonly LabelledColumn[]
+  readonly onChoose: (key: string | undefined) => void
+}) {
+  const none = isOwn(member) ? 'No column' : `No ${member.name}s`
+  return (
+    <label class="field">
+      {memberLabel(member)}
+      <select
+        required={member.isRequired}
+        value={chosen ?? ''}
+        onChange={({ currentTarget: { value } }) => onChoose(value === '' ? undefined : value)}
+      >
+        <option value="">{member.isRequired ? 'Choose a column' : none}</option>
+        {columns.map(({ key, label }) => (
+          <option key={key} value={key}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function labelColumns(columns: readonly Column[]): readonly LabelledColumn[] {
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const { name } of columns) (seen.has(name) ? repeated : seen).add(name)
+  return columns.map(({ key, name }, index) => {
+    if (name.trim() === '') return { key, label: `Column ${index + 1}` }
+    return { key, label: repeated.has(name) ? `${name} (column ${index + 1})` : name }
+  })
 }
 
 /** Names the columns whose data is not imported, so that a misspelled one is noticed. */
-function describeUnused(columns: readonly Column[], mapping: Mapping) {
-  const unused = columns.filter(({ key }) => !Object.values(mapping).includes(key))
+function describeUnused(columns: readonly LabelledColumn[], mapping: Mapping) {
+  const used = new Set(Object.values(mapping))
+  const unused = columns.filter(({ key }) => !used.has(key))
   if (unused.length === 0) return null
-  const names = unused.slice(0, UNUSED_MAX).map((column) => labelColumn(column, columns))
+  const names = unused.slice(0, UNUSED_MAX).map(({ label }) => label)
   const more = unused.length > UNUSED_MAX ? ` and ${unused.length - UNUSED_MAX} more` : ''
   return (
     <p class="hint">
@@ -125,40 +158,55 @@ function describeUnused(columns: readonly Column[], mapping: Mapping) {
 function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
   const { format, sample } = file
   const toPlant = plantMapper(mapping, format)
-  return (
-    <table class="sample">
-      <caption>First rows</caption>
-      <thead>
-        <tr>
-          <th scope="col">{nounOf(format)}</th>
-          {members.map(({ name }) => (
-            <th key={name} scope="col">
-              {memberLabel(name)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {sample.map((record) => {
-          const plant = toPlant(record)
-          return (
-            <Fragment key={record.number}>
-              <tr>
-                <td>{record.number}</td>
-                {recordParts(fieldsOf(record, mapping)).map((part) => (
-                  <td key={part.key}>{part}</td>
-                ))}
-              </tr>
-              {typeof plant === 'string' && (
-                <tr class="problem">
-                  <td />
-                  <td colSpan={members.length}>{plant}</td>
-                </tr>
-              )}
-            </Fragment>
-          )
-        })}
-      </tbody>
-    </table>
+  const shown = members.filter(
+    (member) => !isOwn(member) || columnOf(mapping, member.name) !== undefined,
   )
+  const hasOwn = shown.some(isOwn)
+  return (
+    // With many columns, it is wider than the dialog.
+    <div class="sample-view" tabIndex={hasOwn ? 0 : undefined}>
+      <table class={hasOwn ? 'sample wide' : 'sample'}>
+        <caption>First rows</caption>
+        <thead>
+          <tr>
+            <th scope="col">{nounOf(format)}</th>
+            {shown.map((member) => (
+              <th key={member.name} scope="col">
+                {memberLabel(member)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sample.map((record) => {
+            const plant = toPlant(record)
+            return (
+              <Fragment key={record.number}>
+                <tr>
+                  <td>{record.number}</td>
+                  {shown.map((member) => (
+                    <td key={member.name}>
+                      <Cell member={member} text={mappedText(record, mapping, member.name)} />
+                    </td>
+                  ))}
+                </tr>
+                {typeof plant === 'string' && (
+                  <tr class="problem">
+                    <td />
+                    <td colSpan={shown.length}>{plant}</td>
+                  </tr>
+                )}
+              </Fragment>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** An own member that a record lacks leaves its cell empty. */
+function Cell({ member, text }: { readonly member: Member; readonly text: string | undefined }) {
+  if (!isOwn(member)) return <RecordPart name={member.name} text={text} />
+  return text ? <PlantText text={text} blank="" length={ROW_LENGTH} /> : null
 }

@@ -7,8 +7,8 @@ import {
   type StoredPlant,
 } from '../../client/client.ts'
 import { limits } from '../../contract/limits.gen.ts'
-import { hasSameContent, textLength } from '../../contract/plant.ts'
 import type { FileRecord } from '../../formats/records.ts'
+import { hasSameContent, textLength } from '../model/members.ts'
 import type { ToPlant } from './file/columns.ts'
 import { FileProblem } from './file/file-kind.ts'
 

@@ -1,5 +1,5 @@
-import { members } from '../../contract/members.gen.ts'
-import { ROW_LENGTH } from '../text/display-text.ts'
+import { isOwn, members } from '../model/members.ts'
+import { memberLabel, ROW_LENGTH } from '../text/display-text.ts'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import type { PlantFields } from './refused-records.ts'
 
@@ -9,13 +9,28 @@ function Part({ text, what }: { readonly text: string | undefined; readonly what
   return <PlantText text={text} blank={`empty ${what}`} length={ROW_LENGTH} />
 }
 
-/** The members of a plant, in their order. */
+/** The members of a plant, in their order, without the own ones that it does not have. */
 export function recordParts(fields: PlantFields) {
-  return members.map(({ name }, index) =>
-    name === 'tag' ? (
-      <Tag key={name} tag={fields[index]} length={ROW_LENGTH} />
-    ) : (
-      <Part key={name} text={fields[index]} what={name} />
-    ),
-  )
+  return members.flatMap((member, index) => {
+    const text = fields[index]
+    if (!isOwn(member)) return [<RecordPart key={member.name} name={member.name} text={text} />]
+    if (text === undefined) return []
+    const label = memberLabel(member)
+    return [
+      <span key={member.name}>
+        {label}: <Part text={text} what={label} />
+      </span>,
+    ]
+  })
+}
+
+/** A member of a plant, without its name. */
+export function RecordPart({
+  name,
+  text,
+}: {
+  readonly name: string
+  readonly text: string | undefined
+}) {
+  return name === 'tag' ? <Tag tag={text} length={ROW_LENGTH} /> : <Part text={text} what={name} />
 }

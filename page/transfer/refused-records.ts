@@ -1,10 +1,8 @@
-import { toJson } from '../../client/client.ts'
-import { members } from '../../contract/members.gen.ts'
-import { contentMembers, toFields } from '../../contract/plant.ts'
-import { CSV_HEADER, csvRecord } from '../../formats/record-formats.ts'
+import { csvRecord } from '../../formats/record-formats.ts'
 import type { FileRecord } from '../../formats/records.ts'
+import { contentMembers, members, toFields } from '../model/members.ts'
 import { cut, ROW_LENGTH } from '../text/display-text.ts'
-import { type Mapping, mappedValue } from './file/columns.ts'
+import { type Mapping, mappedText } from './file/columns.ts'
 import type { Refusal } from './import-run.ts'
 
 /** How many are shown. The file has all of them. */
@@ -36,8 +34,10 @@ export class RefusedRecords {
   /** @param counted what the number of a record counts */
   constructor(mapping: Mapping, counted: 'line' | 'item') {
     this.#mapping = mapping
+    const names = members.map(({ name }) => name)
     const stored = contentMembers.map(({ name }) => `stored ${name}`)
-    this.#text = `${counted},reason,${CSV_HEADER},${stored.join()}\n`
+    const others = [counted, 'reason'].map((name) => unlike(names, name))
+    this.#text = csvRecord([...others, ...names, ...stored])
   }
 
   get count(): number {
@@ -74,16 +74,15 @@ export class RefusedRecords {
   }
 }
 
+/** A name for a column that an own field does not have. */
+function unlike(names: readonly string[], name: string): string {
+  return names.includes(name) ? unlike(names, `refused ${name}`) : name
+}
+
 function shorten(text: string | undefined): string | undefined {
   return text && cut(text, ROW_LENGTH)
 }
 
-/** What a record has for the members of a plant. */
-export function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
-  return members.map(({ name }) => toText(mappedValue(record, mapping, name)))
-}
-
-/** A value from a file, which need not be text. */
-function toText(value: unknown): string | undefined {
-  return typeof value === 'string' || value === undefined ? value : toJson(value)
+function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
+  return members.map(({ name }) => mappedText(record, mapping, name))
 }

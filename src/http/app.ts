@@ -90,7 +90,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   reportHealth(app, options.checkReady)
   resource?.serve(app)
   const files = new StaticFiles(threads, clock)
-  serveRoot(app, files, config)
+  serveRoot(app, files, config, contract)
   if (docs) await serveDocs(app, contract, files)
 
   // The operations of the contract

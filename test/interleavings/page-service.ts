@@ -78,8 +78,8 @@ export class PageService {
           const plant = this.#find(id)
           return { plant: { ...plant, id }, etag: plant.name }
         }),
-      replacePlant: (id: bigint, plant: Plant, { ifMatch }: { ifMatch: string }) =>
-        call(id, () => overwrite(id, plant, ifMatch)),
+      updatePlant: (id: bigint, patch: Pick<Plant, 'name'>, { ifMatch }: { ifMatch: string }) =>
+        call(id, () => overwrite(id, { ...this.#find(id), ...patch }, ifMatch)),
       deletePlant: (id: bigint, { ifMatch }: { ifMatch: string }) =>
         call(id, () => overwrite(id, undefined, ifMatch)),
     }

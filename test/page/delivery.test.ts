@@ -62,7 +62,7 @@ t.test('a plant is replaced', async (t) => {
   const id = await store(acer)
   const { outcome, requests } = await send(t, { id, before: acer, after: alba })
   t.same(await outcome, done)
-  t.same(requests(), ['GET', 'PUT'])
+  t.same(requests(), ['GET', 'PATCH'])
   t.match(await service.stored(id), alba)
 })
 
@@ -99,7 +99,7 @@ t.test('a plant that changes between looking and replacing is a conflict', async
     changeFirst,
   ])
   t.strictSame(await outcome, { kind: 'conflict', stored: { id, name: 'Acer rubrum' } })
-  t.same(requests(), ['GET', 'PUT', 'GET'])
+  t.same(requests(), ['GET', 'PATCH', 'GET'])
 })
 
 t.test('a change whose response is lost is recognized', async (t) => {
@@ -107,7 +107,7 @@ t.test('a change whose response is lost is recognized', async (t) => {
   const faults = [passed, lostResponse]
   const replaced = await send(t, { id, before: acer, after: alba }, faults)
   t.same(await replaced.outcome, done)
-  t.same(replaced.requests(), ['GET', 'PUT', 'PUT', 'GET'])
+  t.same(replaced.requests(), ['GET', 'PATCH', 'PATCH', 'GET'])
 })
 
 t.test('a plant that comes and goes is tried a few times', async (t) => {

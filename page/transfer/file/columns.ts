@@ -1,14 +1,16 @@
-import type { NewPlant } from '../../../client/client.ts'
-import { INT64_MAX, INT64_MIN, parseInt64 } from '../../../contract/int64.ts'
-import { members } from '../../../contract/members.gen.ts'
+import { type NewPlant, toJson } from '../../../client/client.ts'
+import { parseInt64 } from '../../../contract/int64.ts'
 import {
   isValueOf,
-  type MemberType,
+  type Member,
   type MemberValue,
+  ownValue,
   readText,
 } from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
 import type { FileRecord } from '../../../formats/records.ts'
+import { canBeEmpty, expectations, readOwn } from '../../model/member-text.ts'
+import { isOwn, members, ownMembers } from '../../model/members.ts'
 
 /** A column of a CSV file, or a member of the objects in a JSON file. */
 export interface Column {
@@ -20,6 +22,11 @@ export interface Column {
 
 /** The key of the column for each member of a plant. Without one, plants do not have the member. */
 export type Mapping = { readonly [name: string]: string | undefined }
+
+/** The key of the column for a member. */
+export function columnOf(mapping: Mapping, name: string): string | undefined {
+  return ownValue(mapping, name) as string | undefined
+}
 
 /**
  * Names that spreadsheets and other programs give to the columns of some members, reduced to lower-case letters.
@@ -46,7 +53,8 @@ const SYNONYMS: readonly { readonly member: string; readonly names: readonly str
 ]
 
 /**
- * Guesses which column has which member: by the same name, by a similar one or, for ids, by the values.
+ * Guesses which column has which member: by the same name, by the title of an own field, by a similar name or, for ids,
+ * by the values.
  *
  * @param sample some records
  */
@@ -58,6 +66,7 @@ export function guessMapping(columns: readonly Column[], sample: readonly FileRe
     return key
   }
   const exact = members.map((member) => choose(({ name }) => name === member.name))
+  const titled = new Map(ownMembers.map((member) => [member.name, choose(hasNameOf(member))]))
   const chooseSimilar = (member: string) => {
     const synonyms = SYNONYMS.filter((each) => each.member === member)
     for (const synonym of synonyms.flatMap(({ names }) => names)) {
@@ -76,9 +85,19 @@ export function guessMapping(columns: readonly Column[], sample: readonly FileRe
   }
   const entries = members.map(({ name }, index) => [
     name,
-    exact[index] ?? chooseSimilar(name) ?? chooseLikely(name),
+    exact[index] ?? titled.get(name) ?? chooseSimilar(name) ?? chooseLikely(name),
   ])
   return Object.fromEntries(entries)
+}
+
+/** Whether a column has the name or the title of an own field, in any case. */
+function hasNameOf({ name, schema }: Member): (column: Column) => boolean {
+  const names = [name, schema?.title ?? name].map(withoutCase)
+  return (column) => names.includes(withoutCase(column.name))
+}
+
+function withoutCase(name: string): string {
+  return name.trim().toLowerCase()
 }
 
 function toLetters(name: string): string {
@@ -97,13 +116,13 @@ export function plantMapper(mapping: Mapping, format: Format): ToPlant {
     if (record.problem !== undefined) return `The ${record.problem}`
     const plant: Record<string, MemberValue> = {}
     for (const member of members) {
-      const { name, type, isRequired } = member
+      const { name, isRequired } = member
       const given = mappedValue(record, mapping, name)
       if (given === undefined && isRequired) return `The ${name} is missing`
-      if (given === undefined) continue
-      const value = format === 'csv' && typeof given === 'string' ? readText(member, given) : given
+      if (given === undefined || isBlankCell(member, given, format)) continue
+      const value = readValue(member, given, format)
       if (!isValueOf(member, value) || !isStorable(value)) {
-        return EXPLANATIONS[type](name, given, format)
+        return `The ${name} ${explain(member, given, format)}`
       }
       plant[name] = value
     }
@@ -113,35 +132,73 @@ export function plantMapper(mapping: Mapping, format: Format): ToPlant {
 
 /** What a record has for a member of a plant; undefined if nothing. */
 export function mappedValue({ values }: FileRecord, mapping: Mapping, name: string): unknown {
-  const key = mapping[name]
-  return key === undefined ? undefined : values[key]
+  const key = columnOf(mapping, name)
+  return key === undefined ? undefined : ownValue(values, key)
 }
 
-/** Says why something is not a value of a type that the service can store. */
-const EXPLANATIONS: {
-  readonly [Each in MemberType]: (name: string, given: unknown, format: Format) => string
-} = { int64: explainInt64, string: explainText }
+/** The same as text. */
+export function mappedText(record: FileRecord, mapping: Mapping, name: string): string | undefined {
+  const value = mappedValue(record, mapping, name)
+  return typeof value === 'string' || value === undefined ? value : toJson(value)
+}
 
-function explainInt64(name: string, given: unknown, format: Format): string {
-  if (typeof given === 'string' && format !== 'csv') {
-    return `The ${name} must be a number without quotes`
-  }
-  const isBeyond =
-    typeof given === 'number' ? Number.isInteger(given) : /^-?[1-9]\d*$/.test(String(given))
-  return isBeyond
-    ? `The ${name} must be between ${INT64_MIN} and ${INT64_MAX}`
-    : `The ${name} must be a whole number, written like 4 or -12`
+/** Whether a cell has no value although it is not empty: programs can put all cells in quotes. */
+function isBlankCell(member: Member, given: unknown, format: Format): boolean {
+  if (format !== 'csv' || !isOwn(member) || canBeEmpty(member)) return false
+  return String(given).trim() === ''
+}
+
+function readValue(member: Member, given: unknown, format: Format): unknown {
+  if (typeof given === 'string' && format === 'csv') return readCell(member, given)
+  if (typeof given !== 'bigint' || member.type === 'int64') return given
+  // All integers of JSON files are bigints.
+  const number = Number(given)
+  return BigInt(number) === given ? number : given
+}
+
+function readCell(member: Member, text: string): MemberValue | undefined {
+  if (member.type === 'boolean') return BOOLEAN_CELLS.get(withoutCase(text))
+  return isOwn(member) ? readOwn(member, text) : readText(member, text)
+}
+
+/** What people and spreadsheets write for true and false. An empty cell has no value. */
+const BOOLEAN_CELLS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['x', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+])
+
+const EXPECTED_CELL = 'must be true or false, yes or no, 1 or 0, or x'
+
+/** Says what a value that cannot be stored must be. Follows the name of its member. */
+function explain({ type }: Member, given: unknown, format: Format): string {
+  if (type === 'string') return explainText(given)
+  if (format === 'csv')
+    return type === 'boolean' ? EXPECTED_CELL : expectations[type](String(given))
+  const noun = type === 'boolean' ? 'true or false' : 'a number'
+  return typeof given === 'string'
+    ? `must be ${noun} without quotes`
+    : expectations[type](toDigits(given))
+}
+
+/** A number from JSON in decimal, which can be beyond int64. */
+function toDigits(given: unknown): string {
+  return typeof given === 'number' && Number.isInteger(given)
+    ? String(BigInt(given))
+    : String(given)
 }
 
 function isStorable(value: MemberValue): boolean {
   return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
 }
 
-function explainText(name: string, given: unknown): string {
-  if (typeof given !== 'string') {
-    return `The ${name} must be text${given === null ? ', not null' : ''}`
-  }
-  if (given.includes('\0')) return `The ${name} contains the character U+0000`
+function explainText(given: unknown): string {
+  if (typeof given !== 'string') return `must be text${given === null ? ', not null' : ''}`
+  if (given.includes('\0')) return 'contains the character U+0000'
   // Half of a surrogate pair, which UTF-8 cannot represent.
-  return `The ${name} contains half of a character`
+  return 'contains half of a character'
 }

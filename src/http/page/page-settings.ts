@@ -1,3 +1,5 @@
+import type { Member } from '../../../contract/members.ts'
+
 /** How the page signs people in with an OpenID Connect issuer. */
 export interface SignInSettings {
   readonly issuer: string
@@ -12,6 +14,8 @@ export interface PageSettings {
   readonly docs: boolean
   /** Undefined if people cannot sign in. */
   readonly signIn?: SignInSettings | undefined
+  /** The members of a plant that the operator has added. */
+  readonly fields: readonly Member[]
 }
 
 /** The name of the document's `meta` element that contains the settings. */

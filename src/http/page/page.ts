@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { type ContractDocument, plantMembers } from '../../../contract/contract.ts'
 import { known } from '../../../contract/known.ts'
 import { PACKAGE } from '../../../contract/package.ts'
 import { shareResult } from '../../../time/shared-result.ts'
@@ -38,7 +39,12 @@ const ROOT_TYPES = ['application/json', 'text/html'] as const
  * Serves the root: the page for browsers, and a redirect to the docs for other clients. If there is only one of the
  * two, all clients get it.
  */
-export function serveRoot(app: FastifyInstance, files: StaticFiles, config: Config): void {
+export function serveRoot(
+  app: FastifyInstance,
+  files: StaticFiles,
+  config: Config,
+  contract: ContractDocument,
+): void {
   const { page, docs } = config
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, config: { open: true }, handler })
@@ -49,7 +55,7 @@ export function serveRoot(app: FastifyInstance, files: StaticFiles, config: Conf
   }
 
   // If it cannot be read, as for lack of descriptors, the next request tries again.
-  const read = shareResult(() => loadPage(config))
+  const read = shareResult(() => loadPage(config, contract))
   let pageFiles: ReadonlyMap<string, StaticFile> | undefined
   const send = async (request: FastifyRequest, reply: FastifyReply, name: string) => {
     pageFiles ??= await read()
@@ -83,6 +89,7 @@ export function isPageBuilt(folder = PAGE_FOLDER): boolean {
  */
 export async function loadPage(
   config: Config,
+  contract: ContractDocument,
   folder = PAGE_FOLDER,
 ): Promise<ReadonlyMap<string, StaticFile>> {
   if (!isPageBuilt(folder)) throw new ApiError('unknown-path', `the page is ${NOT_BUILT}`)
@@ -90,7 +97,7 @@ export async function loadPage(
     const content = await readFile(new URL(name, folder))
     const file =
       name === DOCUMENT
-        ? configure(String(content), config)
+        ? configure(String(content), config, contract)
         : compressFile(known(TYPES[extname(name)]), content)
     return [name, await file] as const
   })
@@ -98,9 +105,14 @@ export async function loadPage(
 }
 
 /** Adds what the page needs to know about the service to its document, and lets it call the issuer, if there is one. */
-function configure(document: string, config: Config): Promise<StaticFile> {
+function configure(
+  document: string,
+  config: Config,
+  contract: ContractDocument,
+): Promise<StaticFile> {
   const signIn = signInSettings(config)
-  const html = addSettings(document, { docs: config.docs, signIn })
+  const fields = plantMembers(contract).filter(({ schema }) => schema !== undefined)
+  const html = addSettings(document, { docs: config.docs, signIn, fields })
   return compressFile(HTML, Buffer.from(html), signIn && [new URL(signIn.issuer).origin])
 }
 

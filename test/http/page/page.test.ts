@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { build, stop } from 'esbuild'
 import t from 'tap'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { PAGE_BUNDLE } from '../../../scripts/page-bundle.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { loadPage } from '../../../src/http/page/page.ts'
@@ -213,9 +214,17 @@ async function readSettings(of: Service): Promise<{ settings: unknown; policy: s
 }
 
 t.test('the page knows whether there are docs', async (t) => {
-  t.strictSame((await readSettings(service)).settings, { docs: true })
+  t.strictSame((await readSettings(service)).settings, { docs: true, fields: [] })
   const off = await startService(t, { config: { docs: false } })
-  t.strictSame((await readSettings(off)).settings, { docs: false })
+  t.strictSame((await readSettings(off)).settings, { docs: false, fields: [] })
+})
+
+t.test('the page knows the own fields of plants', async (t) => {
+  const schema = { type: 'string', title: '"><script>alert(1)</script>' } as const
+  const contract = extendContract(loadContract(), [{ name: 'constructor', schema }])
+  const { settings } = await readSettings(await startService(t, { contract }))
+  const fields = [{ name: 'constructor', type: 'string', isRequired: false, schema }]
+  t.strictSame(settings, { docs: true, fields })
 })
 
 t.test('the page knows how people sign in, and can call the issuer', async (t) => {
@@ -233,6 +242,7 @@ t.test('the page knows how people sign in, and can call the issuer', async (t) =
   t.strictSame(settings, {
     docs: true,
     signIn: { issuer, clientId, audience: 'urn:plants', scopes },
+    fields: [],
   })
   const usual = (await readSettings(service)).policy
   const connect = "connect-src 'self'"
@@ -246,7 +256,7 @@ t.test('the page knows how people sign in, and can call the issuer', async (t) =
 t.test('without a client of the issuer, the page asks for tokens only', async (t) => {
   const config = { oidcIssuer: 'https://id.example', oidcAudience: 'plants' }
   const { settings, policy } = await readSettings(await startService(t, { config }))
-  t.strictSame(settings, { docs: true })
+  t.strictSame(settings, { docs: true, fields: [] })
   t.match(policy, "connect-src 'self';")
 })
 
@@ -259,7 +269,7 @@ t.test('the built page is up to date', async (t) => {
 
 t.test('all files of the built page are served, whatever their names', async (t) => {
   const folder = t.testdir({ 'index.html': '<!doctype html>', 'read-5GFP2UQB.js': 'read()' })
-  const files = await loadPage(defaultConfig(), pathToFileURL(`${folder}/`))
+  const files = await loadPage(defaultConfig(), loadContract(), pathToFileURL(`${folder}/`))
   t.same([...files.keys()].sort(), ['index.html', 'read-5GFP2UQB.js'])
   const { type, br } = files.get('read-5GFP2UQB.js') ?? {}
   t.equal(type, 'text/javascript; charset=utf-8')
@@ -267,7 +277,7 @@ t.test('all files of the built page are served, whatever their names', async (t)
 })
 
 t.test('without a built page, the error names the commands that build it', async (t) => {
-  await t.rejects(loadPage(defaultConfig(), pathToFileURL(`${t.testdir()}/`)), {
+  await t.rejects(loadPage(defaultConfig(), loadContract(), pathToFileURL(`${t.testdir()}/`)), {
     code: 'unknown-path',
     message: 'the page is not built: run npm ci, then npm run page',
   })

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks'
+import { canBeEmpty } from '../model/member-text.ts'
+import type { OwnMember } from '../model/members.ts'
+import { memberLabel } from '../text/display-text.ts'
+import { type Choice, controlOf, type InputControl } from './control.ts'
+import { Field, type FieldProps, NONE, OptionalTextField } from './text-fields.tsx'
+
+type ValueProps = FieldProps & {
+  readonly text: string | undefined
+  readonly onText: (text: string | undefined) => void
+}
+
+/** The field of an own member, with a control that suits its type. */
+export function OwnField({
+  member,
+  ...field
+}: Omit<ValueProps, 'label' | 'hint'> & { readonly member: OwnMember }) {
+  const control = controlOf(member, field.text)
+  const props = { ...field, label: memberLabel(member), hint: control.hint }
+  if (control.kind === 'choice') return <ChoiceField {...props} choices={control.choices} />
+  if (canBeEmpty(member)) return <OptionalTextField {...props} name={props.label} none={NONE} />
+  return <InputField {...props} control={control} />
+}
+
+/** A line of text that means no value if it is empty. */
+function InputField({
+  control,
+  text = '',
+  isReadOnly,
+  onText,
+  ...field
+}: ValueProps & { readonly control: InputControl }) {
+  // Typing does not change the kind of field.
+  const [isDate] = useState(control.isDate)
+  return (
+    <div class="short-field">
+      <Field {...field}>
+        {(attributes) => {
+          const shared = {
+            ...attributes,
+            value: text,
+            readOnly: isReadOnly,
+            onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+              onText(currentTarget.value),
+          }
+          if (isDate) return <input {...shared} type="date" />
+          return (
+            <input
+              {...shared}
+              inputMode={control.inputMode}
+              dir="auto"
+              autocomplete="off"
+              placeholder={NONE}
+            />
+          )
+        }}
+      </Field>
+    </div>
+  )
+}
+
+/** One of some values, or none. */
+function ChoiceField({
+  choices,
+  text,
+  isReadOnly,
+  onText,
+  ...field
+}: ValueProps & { readonly choices: readonly Choice[] }) {
+  // By index, because a value can be empty.
+  const chosen = choices.findIndex((choice) => choice.text === text)
+  return (
+    <div class="short-field">
+      <Field {...field}>
+        {(attributes) => (
+          <select
+            {...attributes}
+            disabled={isReadOnly}
+            value={String(chosen)}
+            onChange={({ currentTarget: { value } }) => onText(choices[Number(value)]?.text)}
+          >
+            <option value="-1">{NONE}</option>
+            {choices.map(({ text, label }, index) => (
+              <option key={text} value={String(index)}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+import { PlantStoreError } from '../../client/client.ts'
+import { contentMembers } from '../model/members.ts'
+import { memberLabel } from '../text/display-text.ts'
+import { toSentence } from './error-text.ts'
+
+/** The member of a plant that the service refuses, and why. Empty for other errors. */
+export function explainField(error: unknown): {
+  readonly name?: string
+  readonly problem?: string
+} {
+  if (!(error instanceof PlantStoreError) || error.status !== 400) return {}
+  for (const member of contentMembers) {
+    const place = `body/${toPointer(member.name)} `
+    if (!error.message.startsWith(place)) continue
+    const reason = inPlainWords(error.message.slice(place.length))
+    return { name: member.name, problem: toSentence(`${memberLabel(member)} ${reason}`) }
+  }
+  return {}
+}
+
+/** A person has typed text, and does not know that a patch can also have null. */
+function inPlainWords(reason: string): string {
+  return reason.replace(/\ban int(?:32|64)\b/, 'a whole number').replace(/ or null$/, '')
+}
+
+/** A name within a JSON Pointer (RFC 6901). */
+function toPointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

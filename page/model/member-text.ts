@@ -1,0 +1,38 @@
+import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { type Member, type MemberType, type MemberValue, readText } from '../../contract/members.ts'
+
+const INT32_MIN = -(2 ** 31)
+const INT32_MAX = 2 ** 31 - 1
+
+/** Whether empty text is a value of an optional member. Otherwise, it stands for no value. */
+export function canBeEmpty({ type, schema = { type: 'string' } }: Member): boolean {
+  const { format, minLength = 0, enum: values = [''] } = schema
+  return type === 'string' && format === undefined && minLength === 0 && values.includes('')
+}
+
+/** Reads the value of an own member. Space around a number does not matter. */
+export function readOwn(member: Member, text: string): MemberValue | undefined {
+  return readText(member, member.type === 'string' ? text : text.trim())
+}
+
+/** What text must be to have a value of a type. Follows the name of the member. */
+export const expectations: {
+  readonly [Each in Exclude<MemberType, 'string'>]: (text: string) => string
+} = {
+  int64: (text) => expectInteger(text, INT64_MIN, INT64_MAX),
+  int32: (text) => expectInteger(text, INT32_MIN, INT32_MAX),
+  number: expectNumber,
+  boolean: () => 'must be true or false',
+}
+
+function expectInteger(text: string, min: bigint | number, max: bigint | number): string {
+  return /^\s*-?[1-9]\d*\s*$/.test(text)
+    ? `must be between ${min} and ${max}`
+    : 'must be a whole number, written like 4 or -12'
+}
+
+function expectNumber(text: string): string {
+  if (/^\s*-?[\d.]+,\d+\s*$/.test(text)) return 'must have a decimal point, not a comma'
+  if (/^\s*-?(0|[1-9]\d*)(\.\d+)?\s*$/.test(text)) return 'must have fewer digits'
+  return 'must be a number, written like 4 or -1.5'
+}

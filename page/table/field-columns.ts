@@ -1,0 +1,40 @@
+import type { MemberType } from '../../contract/members.ts'
+import { type OwnMember, ownMembers } from '../model/members.ts'
+
+/** More columns would make scrolling slow. A plant's form and its details show the others. */
+const COLUMNS_MAX = 20
+
+/** Enough for usual values, in pixels. */
+const WIDTHS: { readonly [Each in MemberType]: number } = {
+  int64: 104,
+  int32: 104,
+  number: 104,
+  boolean: 88,
+  string: 144,
+}
+
+/** The space between columns, as in table.css. */
+const GAP = 16
+
+/** The own members that the table has columns for. */
+export function columnMembers(): readonly OwnMember[] {
+  return ownMembers.slice(0, COLUMNS_MAX)
+}
+
+/** The tracks of these columns in the table's grid, and the width that they add to it. Empty without any. */
+export function fieldTracks(): { readonly tracks: string; readonly width: string } {
+  const widths = columnMembers().map(({ type }) => WIDTHS[type])
+  return {
+    tracks: widths.map((width) => `${width}px`).join(' '),
+    width: `${widths.reduce((sum, width) => sum + width + GAP, 0)}px`,
+  }
+}
+
+/** Where the cells of the column with an index are: after the id, the name and the tag. */
+export function fieldArea(index: number): { readonly gridArea: string } {
+  return { gridArea: `1 / ${index + 4}` }
+}
+
+export function isNumeric({ type }: OwnMember): boolean {
+  return type !== 'string' && type !== 'boolean'
+}

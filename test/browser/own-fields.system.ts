@@ -1,0 +1,246 @@
+/** Own fields on the page, in a real browser. */
+import { readFile } from 'node:fs/promises'
+import axe, { type AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { createClient } from '../../client/client.ts'
+import { extendContract, loadContract } from '../../contract/contract.ts'
+import { OWN_FIELDS_MAX } from '../../contract/own-fields.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { FIR, NURSERY } from '../page/own-fields/nursery.ts'
+import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
+
+const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
+
+/** What is wrong with the page for some people. */
+async function problemsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  const found = violations.map(({ help, nodes }) => `${help}: ${nodes[0]?.html}`)
+  const hidden = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  return hidden > 0 ? [...found, `${hidden} pixels wider than the screen`] : found
+}
+
+function clientOf({ url, token }: Service) {
+  const options = { url, token, int64Fields: ['id2'] }
+  return createClient(options)
+}
+
+/** Drops a file on the page. */
+async function drop(page: Page, name: string, content: string): Promise<void> {
+  for (const type of ['dragenter', 'dragover', 'drop']) {
+    await page.evaluate(`{
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}))
+      const event = { dataTransfer, bubbles: true, cancelable: true }
+      document.body.dispatchEvent(new DragEvent(${JSON.stringify(type)}, event))
+    }`)
+  }
+}
+
+/** The cells of a row without its id and its actions. */
+async function cellsOf(plants: PlantsPage, id: bigint): Promise<readonly string[]> {
+  return (await plants.row(id).getByRole('gridcell').allInnerTexts()).slice(1, -1)
+}
+
+testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
+  async function start(t: Test, contract = NURSERY): Promise<Service> {
+    const service = await startService(t, { contract })
+    await clientOf(service).createPlants([FIR, { id: 8n, name: 'Acer' }])
+    return service
+  }
+
+  t.test('each own field has a column', async (t) => {
+    const service = await start(t)
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    await plants.row(7n).waitFor()
+    const heads = await plants.page.getByRole('columnheader').allInnerTexts()
+    t.same(heads.slice(3, -1), [
+      'Height in cm',
+      'Planted on',
+      'light',
+      'photo',
+      'price',
+      'In stock',
+      'constructor',
+      'id2',
+    ])
+    const height = plants.page.getByRole('columnheader', { name: 'Height in cm' })
+    t.equal(await height.getAttribute('title'), 'Measured above ground.')
+    t.same(await cellsOf(plants, 7n), [
+      'Abies',
+      'Tree',
+      ...[FIR.height, FIR.planted, FIR.light, FIR.photo, FIR.price].map(String),
+      'no',
+      FIR.constructor,
+      String(FIR.id2),
+    ])
+    t.same(await cellsOf(plants, 8n), ['Acer', 'no tag', '', '', '', '', '', '', '', ''])
+    const link = plants.row(7n).getByRole('link', { name: FIR.photo })
+    t.equal(await link.getAttribute('href'), FIR.photo)
+    t.equal(await link.getAttribute('rel'), 'noreferrer')
+    t.same(await problemsOf(plants.page), [])
+    t.same(plants.complaints, [])
+  })
+
+  t.test('each field is edited with a control that suits it', async (t) => {
+    const service = await start(t)
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    await plants.button('Edit Abies').click()
+    const editor = plants.page.locator('form.editor')
+    const field = (label: string) => editor.getByLabel(label, { exact: true })
+    await field('Height in cm').fill('one')
+    await plants.button('Save').click()
+    await plants.shows('Height in cm must be a whole number, written like 4 or -12.')
+    t.ok(await field('Height in cm').evaluate((element) => element.matches(':focus')))
+    t.same(await problemsOf(plants.page), [])
+    await field('Height in cm').fill('10001')
+    await plants.button('Save').click()
+    await plants.shows('Height in cm must be a whole number from 0 to 10000.')
+    await field('Height in cm').fill('125')
+    await field('Planted on').fill('2026-11-25')
+    await field('light').selectOption('sun')
+    await field('photo').fill('javascript:alert(1)')
+    await field('price').fill('')
+    await field('In stock').selectOption('Yes')
+    await field('constructor').fill('L.')
+    await field('id2').fill('9223372036854775807')
+    await field('id2').press('Enter')
+    await editor.waitFor({ state: 'detached' })
+    const { price: _price, ...others } = FIR
+    t.strictSame((await clientOf(service).getPlant(7n)).plant, {
+      ...others,
+      height: 125,
+      planted: '2026-11-25',
+      light: 'sun',
+      photo: 'javascript:alert(1)',
+      inStock: true,
+      constructor: 'L.',
+      id2: 2n ** 63n - 1n,
+    })
+    t.match((await cellsOf(plants, 7n))[7], '✓')
+    t.equal(await plants.row(7n).getByRole('link').count(), 0)
+
+    await plants.button('Edit Abies').click()
+    await field('In stock').selectOption('Not set')
+    await field('light').selectOption('Not set')
+    await field('Planted on').fill('')
+    await clientOf(service).replacePlant(7n, Object({ name: 'Abies', height: 1 }))
+    await plants.shows('Somebody has changed this plant.')
+    t.match(await editor.locator('.version').nth(0).innerText(), 'Height in cm: 125')
+    t.match(await editor.locator('.version').nth(1).innerText(), 'Height in cm: 1')
+    await plants.button('Save mine').click()
+    await editor.waitFor({ state: 'detached' })
+    const { plant } = await clientOf(service).getPlant(7n)
+    t.match(plant, { height: 125, constructor: 'L.' })
+    t.notOk(['inStock', 'light', 'planted', 'price'].some((name) => Object.hasOwn(plant, name)))
+    t.same(plants.complaints, [])
+  })
+
+  t.test('a file with own fields is imported, exported and read back', async (t) => {
+    const service = await start(t)
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    const dialog = plants.page.getByRole('dialog')
+    const lines = [
+      'ID;Name;Height in cm;PLANTED;light;In stock;price;constructor;id2',
+      '20;Betula;300;2024-03-01;sun;x;12.5;L.;-9223372036854775808',
+      '21;Carex;;;;no;;;',
+      '22;Cornus;tall;;;;;;',
+      '23;Corylus;10001;;;;;;',
+      '24;Crocus;;;dark;;"1,5";;',
+    ]
+    await drop(plants.page, 'nursery.csv', lines.join('\r\n'))
+    await plants.shows('The price must have a decimal point, not a comma')
+    t.same(await dialog.locator('.sample th').allInnerTexts(), [
+      ...['Line', 'Id', 'Name', 'Tag', 'Height in cm', 'Planted on', 'light', 'price'],
+      ...['In stock', 'constructor', 'id2'],
+    ])
+    t.same(await problemsOf(plants.page), [])
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await plants.page.getByRole('dialog', { name: 'Import finished' }).waitFor()
+    t.same(await dialog.locator('dd').allInnerTexts(), ['2', '0', '3'])
+    const refused = (await dialog.getByRole('listitem').allInnerTexts()).join('\n')
+    t.match(refused, 'Line 4: The height must be a whole number, written like 4 or -12')
+    t.match(refused, 'Height in cm: tall')
+    t.match(refused, /Line 5: The service refuses the plant: .*height must be .* from 0 to 10000/)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    const client = clientOf(service)
+    const betula = (await client.getPlant(20n)).plant
+    t.strictSame(betula, {
+      id: 20n,
+      name: 'Betula',
+      height: 300,
+      planted: '2024-03-01',
+      light: 'sun',
+      price: 12.5,
+      inStock: true,
+      constructor: 'L.',
+      id2: -(2n ** 63n),
+    })
+
+    await plants.button('Export').click()
+    const [download] = await Promise.all([
+      plants.page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Export' }).click(),
+    ])
+    const exported = await readFile(await download.path(), 'utf8')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    const before = await Array.fromAsync(client.plants())
+    for (const { id } of before) await client.deletePlant(id)
+    await drop(plants.page, 'plants.csv', exported)
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await plants.page.getByRole('dialog', { name: 'Import finished' }).waitFor()
+    t.strictSame(await Array.fromAsync(client.plants()), before)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('a phone shows them in the form, and a reader in the details', async (t) => {
+    const service = await start(t)
+    const token = await service.issueToken('reader', ['read'])
+    const plants = await open(t, service.url, { ...PHONE, ...CALM, token })
+    await plants.button('View Abies').click()
+    const details = plants.page.getByRole('region', { name: 'Plant 7' })
+    t.match(await details.innerText(), /Height in cm\n120\n.*In stock\nno\n/s)
+    t.match(await details.innerText(), String(FIR.id2))
+    t.same(await problemsOf(plants.page), [])
+  })
+
+  t.test(
+    'with a hundred fields, the first ones are columns, and all are in the form',
+    async (t) => {
+      const fields = Array.from({ length: OWN_FIELDS_MAX }, (_, index) => ({
+        name: `field ${index}`,
+        schema: { type: 'string' } as const,
+      }))
+      const service = await startService(t, { contract: extendContract(loadContract(), fields) })
+      const values = Object.fromEntries(fields.map(({ name }) => [name, `${name} `.repeat(9)]))
+      const many = Array.from({ length: 60 }, (_, index) => ({
+        ...values,
+        id: BigInt(index),
+        name: `Abies ${index}`,
+      }))
+      await clientOf(service).createPlants(many)
+      const plants = await open(t, service.url, { ...DESK, token: service.token })
+      await plants.row(0n).waitFor()
+      const edit = plants.button('Edit Abies 0')
+      // The buttons stay in view while the columns scroll.
+      for (const left of [0, 1e6]) {
+        await plants.page.locator('.table').evaluate((table, left) => {
+          table.scrollLeft = left
+        }, left)
+        const box = await edit.boundingBox()
+        t.ok(box && box.x + box.width <= DESK.viewport.width)
+      }
+      t.ok(await plants.row(0n).getByText('field 19').isVisible())
+      await edit.click()
+      await plants.page.getByLabel('field 99').fill('changed')
+      const editor = await plants.page.locator('form.editor').boundingBox()
+      t.ok(editor && editor.x >= 0 && editor.x + editor.width <= DESK.viewport.width)
+      t.same(await problemsOf(plants.page), [])
+      await plants.button('Save').click()
+      await plants.page.locator('form.editor').waitFor({ state: 'detached' })
+      t.match((await clientOf(service).getPlant(0n)).plant, { ...values, 'field 99': 'changed' })
+      t.same(plants.complaints, [])
+    },
+  )
+})

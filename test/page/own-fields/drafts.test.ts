@@ -1,0 +1,125 @@
+/** Drafts of plants with own fields. */
+import t from 'tap'
+import { PlantStoreError } from '../../../client/client.ts'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { deliver } from '../../../page/drafts/delivery.ts'
+import { stashDrafts, unstashDrafts } from '../../../page/drafts/draft-storage.ts'
+import { type Draft, Drafts, type Saver } from '../../../page/drafts/drafts.ts'
+import { explainField } from '../../../page/errors/field-error.ts'
+import { openTab } from '../tab.ts'
+import { describeService, FIR } from './nursery.ts'
+
+t.before(() => describeService(t))
+
+/** A client that records what it is asked to store. */
+function recorder(stored: object) {
+  const calls: unknown[] = []
+  const client = {
+    getPlant: async () => ({ plant: stored, etag: '"1"' }),
+    updatePlant: async (id: bigint, patch: object, { ifMatch }: { ifMatch: string }) => {
+      calls.push({ id, patch, ifMatch })
+    },
+    createPlant: async (plant: object) => {
+      calls.push(plant)
+    },
+  } as unknown as Saver['client']
+  return { calls, saver: { client, canRead: true, onSaved: () => {} } }
+}
+
+function edit(drafts: Drafts, typed: Parameters<Drafts['type']>[1]): number {
+  drafts.edit(FIR)
+  const { key } = drafts.open as Draft
+  drafts.type(key, typed)
+  return key
+}
+
+t.test('only what has changed is sent, so that unknown fields stay', async (t) => {
+  const { calls, saver } = recorder({ ...FIR, unknown: 'since the page was loaded' })
+  const drafts = new Drafts()
+  const key = edit(drafts, { height: '125', photo: undefined, constructor: 'L.' })
+  await drafts.send(key, saver)
+  t.same(drafts.all, [])
+  const patch = { height: 125, photo: null, constructor: 'L.' }
+  t.strictSame(calls, [{ id: FIR.id, patch, ifMatch: '"1"' }])
+})
+
+t.test('a difference in an own field is a conflict', async (t) => {
+  const { calls, saver } = recorder({ ...FIR, id2: FIR.id2 + 1n })
+  const intent = { id: FIR.id, before: FIR, after: { ...FIR, name: 'Acer' } }
+  t.match(await deliver(saver.client, intent, true), { kind: 'conflict' })
+  t.same(calls, [])
+})
+
+t.test('a deleted plant is added again with all its fields', async (t) => {
+  const { calls, saver } = recorder({})
+  await new Drafts().restore(FIR, saver)
+  t.strictSame(calls, [FIR])
+})
+
+t.test('text that is not a value is kept, and not sent', async (t) => {
+  const { calls, saver } = recorder(FIR)
+  const drafts = new Drafts()
+  const key = edit(drafts, { price: 'free' })
+  await drafts.send(key, saver)
+  const problem = 'price must be a number, written like 4 or -1.5.'
+  t.match(drafts.open, { state: 'refused', problem, problemField: 'price' })
+  drafts.type(key, { name: 'Acer' })
+  t.match(drafts.open, { state: 'editing', problem: undefined, problemField: undefined })
+  drafts.close()
+  t.match(drafts.unsaved, [{ typed: { price: 'free' } }])
+  drafts.observe({ id: FIR.id, plant: { ...FIR, name: 'theirs' } })
+  t.match(drafts.all, [{ state: 'conflict', typed: { price: 'free' } }])
+  t.same(calls, [])
+})
+
+t.test('a deletion does not depend on what was typed', async (t) => {
+  const drafts = new Drafts()
+  edit(drafts, { price: 'free' })
+  const { saver } = recorder(FIR)
+  const deleted: bigint[] = []
+  Object.assign(saver.client, { deletePlant: async (id: bigint) => deleted.push(id) })
+  await drafts.delete(FIR, saver)
+  t.same(deleted, [FIR.id])
+})
+
+t.test('a limit that the service checks is reported at its field', async (t) => {
+  const { saver } = recorder(FIR)
+  const updatePlant = async () => {
+    throw new PlantStoreError(
+      'invalid-body',
+      'body/height must be an int32 from 0 to 10000 or null',
+    )
+  }
+  Object.assign(saver.client, { updatePlant })
+  const drafts = new Drafts()
+  const key = edit(drafts, { height: '10001' })
+  await drafts.send(key, saver)
+  const problem = 'Height in cm must be a whole number from 0 to 10000.'
+  t.match(drafts.open, { state: 'refused', problem, problemField: 'height' })
+})
+
+t.test('any member can be the one that the service refuses', async (t) => {
+  describeService(
+    t,
+    extendContract(loadContract(), [{ name: 'a/b~c', schema: { type: 'string', title: 'ABC' } }]),
+  )
+  const explained = (message: string) => explainField(new PlantStoreError('invalid-body', message))
+  const problem = 'ABC must not be empty.'
+  t.strictSame(explained('body/a~1b~0c must not be empty'), { name: 'a/b~c', problem })
+  t.strictSame(explained('body/name must be text'), { name: 'name', problem: 'Name must be text.' })
+  t.strictSame(explained('body must be an object'), {})
+  t.strictSame(explainField(new PlantStoreError('plant-changed', 'body/name differs')), {})
+  t.strictSame(explainField(new TypeError('body/name is a bug')), {})
+})
+
+t.test('drafts in the storage of the tab keep what was typed', async (t) => {
+  openTab(t)
+  const before = new Drafts()
+  edit(before, { height: '12 cm', constructor: undefined })
+  stashDrafts(before)
+  const drafts = new Drafts()
+  unstashDrafts(drafts)
+  t.match(drafts.open, { typed: { height: '12 cm', id2: String(FIR.id2) } })
+  t.notOk(Object.hasOwn(Object(drafts.open?.typed), 'constructor'))
+  t.equal(drafts.open?.key, before.open?.key)
+})

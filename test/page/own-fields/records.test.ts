@@ -1,0 +1,137 @@
+/** Own fields in files. */
+import t from 'tap'
+import type { NewPlant, PlantStoreClient } from '../../../client/client.ts'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { exportPlants } from '../../../page/transfer/export-run.ts'
+import { guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
+import { openFile } from '../../../page/transfer/file/import-file.ts'
+import { RefusedRecords } from '../../../page/transfer/refused-records.ts'
+import { describeService, FIR } from './nursery.ts'
+
+t.before(() => describeService(t))
+
+/** The columns that are guessed for some members. */
+function guess(names: readonly string[], ...of: readonly string[]): (string | undefined)[] {
+  const columns = names.map((name, index) => ({ key: String(index), name }))
+  const mapping = guessMapping(columns, [])
+  return of.map((name) => columns.find(({ key }) => key === mapping[name])?.name)
+}
+
+t.test('columns are guessed by name and title, in any case', async (t) => {
+  const names = ['ID', 'name', 'HEIGHT IN CM', 'PLANTED', 'id2', ' in stock ', 'Constructor']
+  const members = ['id', 'name', 'height', 'planted', 'id2', 'inStock', 'constructor', 'price']
+  t.strictSame(guess(names, ...members), [...names, undefined])
+})
+
+t.test('an own field comes before what else a column could be', async (t) => {
+  describeService(t, withField('family'))
+  t.strictSame(guess(['Family', 'Group'], 'tag', 'family'), ['Group', 'Family'])
+})
+
+const ALL = Object.fromEntries(Object.keys(FIR).map((name) => [name, name]))
+const base = { id: '4', name: 'Acer' }
+
+for (const { values, result } of [
+  {
+    values: { height: '12', price: ' 1.5', inStock: 'TRUE', id2: '-5', planted: '2026-03-21' },
+    result: { height: 12, planted: '2026-03-21', price: 1.5, inStock: true, id2: -5n },
+  },
+  { values: { height: '', planted: '', light: ' ', inStock: '' }, result: {} },
+  { values: { constructor: '' }, result: { constructor: '' } },
+  { values: { price: '12,5' }, result: 'The price must have a decimal point, not a comma' },
+  { values: { price: '1.234,5' }, result: 'The price must have a decimal point, not a comma' },
+  { values: { price: '€ 12' }, result: 'The price must be a number, written like 4 or -1.5' },
+  { values: { height: '1.0' }, result: 'The height must be a whole number, written like 4 or -12' },
+  {
+    values: { inStock: 'maybe' },
+    result: 'The inStock must be true or false, yes or no, 1 or 0, or x',
+  },
+  { values: { constructor: 'a\0' }, result: 'The constructor contains the character U+0000' },
+]) {
+  t.test(`CSV with ${JSON.stringify(values)}`, async (t) => {
+    const plant = plantMapper(ALL, 'csv')({ number: 2, values: { ...base, ...values } })
+    t.strictSame(plant, typeof result === 'string' ? result : { id: 4n, name: 'Acer', ...result })
+  })
+}
+
+t.test('people and spreadsheets write true and false in several ways', async (t) => {
+  const read = (inStock: string) =>
+    Object(plantMapper(ALL, 'csv')({ number: 2, values: { ...base, inStock } })).inStock
+  t.strictSame(['true', 'Yes', '1', 'x'].map(read), [true, true, true, true])
+  t.strictSame(['FALSE', 'no', '0', ' '].map(read), [false, false, false, undefined])
+})
+
+for (const { values, result } of [
+  {
+    values: { height: 12n, price: 3n, inStock: false, id2: 2n ** 60n },
+    result: { height: 12, price: 3, inStock: false, id2: 2n ** 60n },
+  },
+  { values: { price: 0.5 }, result: { price: 0.5 } },
+  { values: { price: '0.5' }, result: 'The price must be a number without quotes' },
+  { values: { price: 2n ** 53n + 1n }, result: 'The price must have fewer digits' },
+  { values: { price: null }, result: 'The price must be a number, written like 4 or -1.5' },
+  { values: { height: 1.5 }, result: 'The height must be a whole number, written like 4 or -12' },
+  { values: { inStock: 'true' }, result: 'The inStock must be true or false without quotes' },
+  { values: { inStock: 1n }, result: 'The inStock must be true or false' },
+  { values: { planted: 2026n }, result: 'The planted must be text' },
+]) {
+  t.test(`JSON with ${Object.keys(values)} ${result}`, async (t) => {
+    const record = { number: 2, values: { ...base, id: 4n, ...values } }
+    const plant = plantMapper(ALL, 'ndjson')(record)
+    t.strictSame(plant, typeof result === 'string' ? result : { id: 4n, name: 'Acer', ...result })
+  })
+}
+
+t.test('a record or a mapping does not have what objects inherit', async (t) => {
+  const record = { number: 2, values: { id: 4n, name: 'Acer' } }
+  const plant = { id: 4n, name: 'Acer' }
+  t.strictSame(plantMapper(ALL, 'json')(record), plant)
+  t.strictSame(plantMapper({ id: 'id', name: 'name' }, 'json')(record), plant)
+})
+
+const SMALL = { id: 8n, name: 'Acer' }
+
+/** Reads the plants of a file as the page imports it. */
+async function readPlants(content: Blob): Promise<unknown[]> {
+  const file = await openFile(new File([content], 'plants'))
+  const toPlant = plantMapper(file.guess, file.format)
+  return Array.fromAsync(file.records(), toPlant)
+}
+
+for (const format of ['csv', 'ndjson'] as const) {
+  t.test(`${format} has typed columns, and is read back equal`, async (t) => {
+    const { signal } = new AbortController()
+    const client = { listPlants: async () => ({ plants: [FIR, SMALL] }) }
+    const options = { signal, onProgress: () => {} }
+    const content = await exportPlants(client as unknown as PlantStoreClient, {}, format, options)
+    t.strictSame(await readPlants(content), [FIR, SMALL])
+  })
+}
+
+t.test('refused records have the columns of all members, and can be imported', async (t) => {
+  const refused = new RefusedRecords(ALL, 'line')
+  const values = { ...base, height: '1,5', inStock: 'x' }
+  const other = { ...FIR, id: 4n } as NewPlant
+  refused.add({ record: { number: 2, values }, reason: 'Taken', other })
+  const text = await refused.toFile().text()
+  t.match(text, 'line,reason,id,name,tag,height,planted,light,photo,price,inStock,constructor,id2,')
+  t.match(text, 'stored name,stored tag,stored height,')
+  t.match(text, '\n2,Taken,4,Acer,,"1,5",,,,,x,,,Abies,Tree,120,2026-03-21,half shade,')
+  const corrected = text.replace('"1,5"', '15')
+  t.strictSame(await readPlants(new Blob([corrected])), [
+    { id: 4n, name: 'Acer', height: 15, inStock: true },
+  ])
+})
+
+t.test('own fields can have the names of the other columns of refused records', async (t) => {
+  describeService(t, withField('reason'))
+  const refused = new RefusedRecords({ id: 'id', name: 'name', reason: 'reason' }, 'line')
+  const values = { ...base, reason: 'a gift' }
+  refused.add({ record: { number: 2, values }, reason: 'Taken' })
+  t.match(await refused.toFile().text(), 'line,refused reason,id,name,tag,reason,stored name,')
+  t.strictSame(await readPlants(refused.toFile()), [{ id: 4n, name: 'Acer', reason: 'a gift' }])
+})
+
+function withField(name: string) {
+  return extendContract(loadContract(), [{ name, schema: { type: 'string' } }])
+}
