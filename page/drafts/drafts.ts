@@ -38,9 +38,6 @@ export interface Draft {
   readonly stored?: StoredPlant | undefined
 }
 
-// The client does not declare its second parameter yet.
-const parse: (json: string, int64Fields: readonly string[]) => unknown = parseJson
-
 const NO_PROBLEM = { problem: undefined, problemField: undefined } as const
 
 /** Sends drafts. */
@@ -141,7 +138,7 @@ export class Drafts extends Model {
 
   /** Replaces all by those that `toJson` has returned. */
   load(json: string): void {
-    const stash: { drafts: readonly Draft[]; open?: number } = Object(parse(json, int64Fields))
+    const stash: { drafts: readonly Draft[]; open?: number } = Object(parseJson(json, int64Fields))
     // A page that is left does not learn whether what it was sending is saved.
     const drafts = stash.drafts.map((each) => ({
       ...each,
