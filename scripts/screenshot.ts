@@ -1,22 +1,38 @@
-/** Takes the README's screenshots of the page and the docs. Needs Chromium. */
+/** Takes the screenshots of the page and the docs for the README and the guides. Needs Chromium. */
 import { fileURLToPath } from 'node:url'
-import type { Browser } from 'playwright-core'
-import { startPlantStore } from '../src/index.ts'
+import type { Browser, Page } from 'playwright-core'
+import { type RunningPlantStore, startPlantStore } from '../src/index.ts'
 import { findBrowser, launch } from '../tools/browser/chromium.ts'
 import { DocsPage } from '../tools/browser/docs-page.ts'
 
-const PLANTS = fileURLToPath(new URL('../data/sample.csv', import.meta.url))
+const PLANTS = pathOf('data/sample.csv')
+const NURSERY = { contract: pathOf('data/nursery.yaml'), seed: pathOf('data/nursery.csv') }
 
 const program = findBrowser()
 if (program === undefined)
   throw new Error('there is no Chromium; the variable CHROMIUM may name one')
 
 await using store = await startPlantStore({ seed: PLANTS })
+await using nursery = await startPlantStore(NURSERY)
 await using browser = await launch(program)
 await takePage(browser)
+await takeNursery(browser)
 await takeDocs(browser)
 
 async function takePage(browser: Browser): Promise<void> {
+  const page = await openPage(browser, store)
+  await page.screenshot({ path: pathOf('docs/page.png') })
+}
+
+/** The own fields of a nursery, one of whose plants is edited. */
+async function takeNursery(browser: Browser): Promise<void> {
+  const page = await openPage(browser, nursery)
+  await page.getByRole('button', { name: /^Edit .*Buxus/ }).click()
+  await page.getByLabel('Height in cm').waitFor()
+  await page.screenshot({ path: pathOf('docs/nursery.png') })
+}
+
+async function openPage(browser: Browser, store: RunningPlantStore): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1060, height: 640 } })
   await page.goto(store.url)
   await page.getByLabel('Token', { exact: true }).fill(store.token)
@@ -26,7 +42,7 @@ async function takePage(browser: Browser): Promise<void> {
   await page.getByText('PLANT_STORE_TOKEN').evaluate((name) => {
     name.textContent = 'ada'
   })
-  await page.screenshot({ path: pathOf('page.png') })
+  return page
 }
 
 async function takeDocs(browser: Browser): Promise<void> {
@@ -37,9 +53,9 @@ async function takeDocs(browser: Browser): Promise<void> {
   await docs.page.evaluate(
     `document.querySelector('.info .url').textContent = '/documentation/json'`,
   )
-  await docs.page.screenshot({ path: pathOf('documentation.png') })
+  await docs.page.screenshot({ path: pathOf('docs/documentation.png') })
 }
 
-function pathOf(picture: string): string {
-  return fileURLToPath(new URL(`../docs/${picture}`, import.meta.url))
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(`../${file}`, import.meta.url))
 }
