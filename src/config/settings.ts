@@ -2,6 +2,7 @@ import { keysOf } from '../../contract/known.ts'
 import {
   duration,
   endpoint,
+  faults,
   integer,
   issuer,
   logRequests,
@@ -231,6 +232,12 @@ export const settings = {
     argument: '<file>',
     description: 'import this file before serving: NDJSON, CSV or JSON, depending on its extension',
     read: seed,
+  },
+  faults: {
+    argument: '<file>',
+    description:
+      'only for tests, with --database :memory:; fail on demand, as the JSON in this file says; it can be changed on the admin port',
+    read: faults,
   },
   readyJson: {
     argument: '[on|off]',
