@@ -128,7 +128,8 @@ function findContradiction(fault: Fault): string | undefined {
   if (delay === 'before-response' && (has('error') || cut === 'before-work')) {
     return `/delay must be before-work, because ${error ?? 'the cut'} precedes the work`
   }
-  if ((cut === 'after-events') !== has('events')) return ' must have events if cut is after-events'
+  if (has('events') && cut !== 'after-events') return ' must have cut: after-events to have events'
+  if (cut === 'after-events' && !has('events')) return ' must have events if cut is after-events'
   if (cut === 'after-events' && operation !== FOLLOWABLE) {
     return `/cut can be after-events only if operation is ${FOLLOWABLE}`
   }

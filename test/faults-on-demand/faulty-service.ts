@@ -1,17 +1,10 @@
-import { connect } from 'node:net'
 import type { Test } from 'tap'
 import { loadContract } from '../../contract/contract.ts'
 import type { OperationId } from '../../contract/operation-types.ts'
 import type { Fault, RecordedRequest } from '../../src/faults/fault.ts'
 import { FaultInjection } from '../../src/faults/fault-injection.ts'
 import type { RecorderLimits } from '../../src/faults/request-recorder.ts'
-import {
-  type Call,
-  readAll,
-  type Service,
-  type StartOptions,
-  startService,
-} from '../helpers/service.ts'
+import { type Call, type Service, type StartOptions, startService } from '../helpers/service.ts'
 
 export const name = 'Abies alba Mill.'
 export const create: Call = { body: { id: 4n, name } }
@@ -48,13 +41,6 @@ export async function startFaulty(
   const injection = new FaultInjection(loadContract(), limits)
   injection.setFaults(faults)
   return { injection, service: await startService(t, { ...options, faults: injection }) }
-}
-
-/** Sends a call, and resolves to all bytes of the response, whether or not it is complete. */
-export function sendUntilClosed({ port, token }: Service, call: Call, more = ''): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  socket.write(toRequest(call, token) + more)
-  return readAll(socket).then(String)
 }
 
 /** The request as sent, on a connection that is kept alive. */
