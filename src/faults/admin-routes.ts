@@ -32,10 +32,12 @@ export function faultRoutes(injection: FaultInjection): AdminRoutes {
 function addRoutes(scope: FastifyInstance, injection: FaultInjection): void {
   scope.addHook('onRequest', async (request, reply) => {
     const { origin, host } = request.headers
-    if (origin !== undefined && origin !== `http://${host}`)
-      return sendJson(reply, 403, FOREIGN_ORIGIN)
+    const isForeign = origin !== undefined && origin !== `http://${host}`
+    if (isForeign) return sendJson(reply, 403, FOREIGN_ORIGIN)
     if (request.method === 'PUT') checkBody(request)
   })
+  // Fastify would wait for the body that a Content-Type announces.
+  scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
     'application/json',
