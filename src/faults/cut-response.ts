@@ -13,7 +13,6 @@ const EVENT = /^id: .*\ndata: .*\n\n/gm
  */
 export function cutResponse(response: ServerResponse, { cut, events = 0 }: Fault): void {
   if (cut === 'before-response') {
-    // After them, nothing more can be sent.
     response.writeHead = () => {
       silence(response)
       response.req.socket.destroy()
@@ -30,7 +29,7 @@ export function cutResponse(response: ServerResponse, { cut, events = 0 }: Fault
   let left = events
   // Only streams use it.
   response.write = (chunk: Buffer) => {
-    const ends = endsOf(chunk, EVENT)
+    const ends = endsOf(toBinary(chunk).matchAll(EVENT))
     if (cut === 'in-body' && ends[0] !== undefined) {
       sendPart(chunk.subarray(0, ends[0] / 2))
       return false
@@ -45,7 +44,10 @@ export function cutResponse(response: ServerResponse, { cut, events = 0 }: Fault
   }
   response.end = (body?: unknown) => {
     const bytes = Buffer.from(typeof body === 'string' ? body : '')
-    const length = cut === 'in-body' ? bytes.length / 2 : endsOf(bytes, CHANGE_END)[events - 1]
+    const length =
+      cut === 'in-body'
+        ? bytes.length / 2
+        : endsOf(toBinary(bytes).matchAll(CHANGE_END))[events - 1]
     const hasBody = bytes.length > 0 && response.req.method !== 'HEAD'
     if (hasBody && length !== undefined) sendPart(bytes.subarray(0, length))
     else end.call(response, bytes, 'utf8')
@@ -59,10 +61,11 @@ function silence(response: ServerResponse): void {
   response.end = () => response
 }
 
-/** The offsets, in bytes, at which the matches of a pattern end. */
-function endsOf(bytes: Buffer, pattern: RegExp): number[] {
-  return Array.from(
-    bytes.toString('latin1').matchAll(pattern),
-    ({ index, 0: match }) => index + match.length,
-  )
+/** Text with one character for each byte, so that the positions of matches are those of bytes. */
+function toBinary(bytes: Buffer): string {
+  return bytes.toString('latin1')
+}
+
+function endsOf(matches: Iterable<RegExpExecArray>): number[] {
+  return Array.from(matches, ({ index, 0: match }) => index + match.length)
 }

@@ -1,10 +1,11 @@
 /** Requests that are delayed. */
 import t from 'tap'
 import type { Fault } from '../../src/faults/fault.ts'
+import { openConnection } from '../helpers/connection.ts'
 import { EventStream } from '../helpers/event-stream.ts'
 import type { Call } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { create, follow, get, list, startFaulty } from './faulty-service.ts'
+import { create, follow, get, list, startFaulty, toRequest } from './faulty-service.ts'
 
 const DELAY_MS = 200
 
@@ -70,4 +71,18 @@ t.test('a cut can be delayed', async (t) => {
   await t.rejects(service.call(create), { code: 'ECONNRESET' })
   t.ok(performance.now() - begun > DELAY_MS - 1)
   t.equal(await service.count(), 1)
+})
+
+t.test('delayed work is done although its client has gone', async (t) => {
+  const { service, injection } = await startFaulty(t, [
+    { operation: 'createPlant', delayMs: DELAY_MS },
+    { operation: 'listPlants', delayMs: DELAY_MS, error: 'store-busy' },
+  ])
+  for (const call of [create, list]) {
+    const socket = openConnection(t, service)
+    socket.write(toRequest(call, service.token))
+    await until('it arrives', () => injection.requests.at(-1)?.fault !== undefined)
+    socket.destroy()
+  }
+  await until('the plant is stored', async () => (await service.call(get)).status === 200)
 })
