@@ -236,7 +236,7 @@ export const settings = {
   faults: {
     argument: '<file>',
     description:
-      'only for tests, with --database :memory:; fail on demand, as the JSON in this file says; it can be changed on the admin port',
+      'make requests fail as this JSON file describes, in tests: requires --database :memory:',
     read: faults,
   },
   readyJson: {

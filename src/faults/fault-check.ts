@@ -4,7 +4,7 @@ import { InvalidJson } from '../../contract/exact-json.ts'
 import { exactNumber } from '../../contract/int64.ts'
 import { known } from '../../contract/known.ts'
 import type { OperationId } from '../../contract/operation-types.ts'
-import { bodyCompiler } from '../../contract/validators.ts'
+import { bodyCompiler, type Validator } from '../../contract/validators.ts'
 import { ConfigError } from '../config/config.ts'
 import { describeViolation, listAlternatives } from '../http/request/parameters.ts'
 import { messageOf } from '../system/errors.ts'
@@ -53,6 +53,9 @@ const SCHEMA = {
   items: { type: 'object', properties: PROPERTIES, unevaluatedProperties: false },
 }
 
+/** Compiled for the first faults. */
+let validator: Validator | undefined
+
 type Name = keyof Fault
 
 const EXCLUSIVE: readonly (readonly Name[])[] = [
@@ -95,10 +98,9 @@ function parseExact(json: string): unknown {
  * @throws InvalidFaults that names the first problem
  */
 export function checkFaults(faults: unknown, errors: DocumentedErrors): readonly Fault[] {
-  const validate = bodyCompiler()(SCHEMA)
-  // The validator can replace members, not the value itself.
-  if (!validate(faults)) {
-    const violation = known(validate.errors?.[0])
+  validator ??= bodyCompiler()(SCHEMA)
+  if (!validator(faults)) {
+    const violation = known(validator.errors?.[0])
     const title = violation.parentSchema?.title
     throw new InvalidFaults(
       title === undefined

@@ -22,7 +22,10 @@ export interface PlantStoreOptions
 export interface RunningPlantStore extends AsyncDisposable {
   /** The base URL, such as `http://127.0.0.1:40123`. */
   readonly url: string
-  /** The base URL of `/metrics`, `/health/live` and `/health/ready`, if the options contain `adminPort`. */
+  /**
+   * The base URL of `/metrics`, `/health/live` and `/health/ready`, if the options contain `adminPort`. With `faults`,
+   * also that of `/faults` and `/requests`.
+   */
   readonly adminUrl: string | undefined
   /** The token from the options, or a new one. It has all scopes. */
   readonly token: string

@@ -7,7 +7,7 @@ import type { Call } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { create, follow, get, list, startFaulty, toRequest } from './faulty-service.ts'
 
-const DELAY_MS = 200
+const DELAY_MS = 100
 
 /** Longer than any test takes. */
 const NEVER = 600_000
@@ -23,14 +23,11 @@ const FAULTS: readonly [Fault, Call, status: number][] = [
 
 for (const [fault, call, status] of FAULTS) {
   t.test(`${JSON.stringify(fault)} delays a ${status}`, async (t) => {
-    const { service } = await startFaulty(t, [{ ...fault, first: 1 }])
+    const { service } = await startFaulty(t, [fault])
     const begun = performance.now()
     t.equal((await service.call(call)).status, status)
-    const delayed = performance.now() - begun
     // Timers have whole milliseconds.
-    t.ok(delayed > DELAY_MS - 1)
-    await service.call(call)
-    t.ok(performance.now() - begun - delayed < DELAY_MS, 'the next one is not delayed')
+    t.ok(performance.now() - begun > DELAY_MS - 1)
   })
 }
 
