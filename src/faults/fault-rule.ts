@@ -26,10 +26,10 @@ export class FaultRule {
     if (!this.#matchesTarget(target)) return false
     this.#matches++
     const matches = this.#matches
-    const { nth = matches, every = 1, first = matches, probability } = this.fault
-    // One random number for each request that matches.
-    if (probability !== undefined && this.#random() >= probability) return false
-    return matches === nth && matches % every === 0 && matches <= first
+    const { nth = matches, every = 1, first = matches, probability = 1 } = this.fault
+    return (
+      matches === nth && matches % every === 0 && matches <= first && this.#random() < probability
+    )
   }
 
   #matchesTarget({ operation, token, ids }: Target): boolean {
