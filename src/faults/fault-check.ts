@@ -42,8 +42,8 @@ const PROPERTIES: { readonly [Name in keyof Required<Fault>]: Schema } = {
   error: { type: 'string' },
   retryAfter: integer(1, RETRY_AFTER_MAX),
   delayMs: integer(1, DELAY_MS_MAX),
-  delay: { type: 'string', enum: ['before-work', 'before-response'] },
-  cut: { type: 'string', enum: ['before-work', 'before-response', 'in-body', 'after-events'] },
+  delay: { enum: ['before-work', 'before-response'] },
+  cut: { enum: ['before-work', 'before-response', 'in-body', 'after-events'] },
   events: integer(1, COUNT_MAX),
 }
 

@@ -20,7 +20,7 @@ export interface Fault {
   readonly name?: string
   /** The `operationId` in the contract. HEAD counts as GET. */
   readonly operation?: OperationId
-  /** The name of the token with which the request is sent. */
+  /** The name of the request's token. That of `startPlantStore`, or of the environment, is `PLANT_STORE_TOKEN`. */
   readonly token?: string
   /** The id of a plant in the request: in its path, its query or its body. */
   readonly id?: bigint
@@ -32,7 +32,7 @@ export interface Fault {
   readonly first?: number
   /** Applies to a matching request with this probability, from 0 to 1. */
   readonly probability?: number
-  /** Of the random numbers for `probability`, 0 by default. The same requests in the same order then have the same faults. */
+  /** For `probability`, 0 by default. With the same seed, the same requests in the same order have the same faults. */
   readonly seed?: number
   /** Responds with this error, which the contract documents for the operation, and does no work. */
   readonly error?: ErrorCode

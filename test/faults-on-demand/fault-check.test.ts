@@ -1,4 +1,4 @@
-/** Faults that are refused, and why. */
+/** Which faults are accepted, and why others are not. */
 import t from 'tap'
 import { loadContract } from '../../contract/contract.ts'
 import type { Fault } from '../../src/faults/fault.ts'
@@ -17,6 +17,9 @@ const REFUSED: readonly [fault: object, problem: string][] = [
   [{ cut, name: '' }, '/name must NOT have fewer than 1 characters'],
   [{ cut, name: 'x'.repeat(257) }, '/name must NOT have more than 256 characters'],
   [{ cut, token: 5 }, '/token must be string'],
+  [{ cut, operation: 5 }, '/operation must be string'],
+  [{ error: 5 }, '/error must be string'],
+  [{ cut: 5 }, '/cut must be before-work, before-response, in-body or after-events'],
   [{ cut, id: '4' }, '/id must be an int64'],
   [{ cut, id: 2n ** 63n }, '/id must be an int64'],
   [{ cut, id: 1.5 }, '/id must be an int64'],
@@ -82,6 +85,36 @@ for (const [fault, problem] of REFUSED) {
     t.throws(() => injection.setFaults(faults), { message: `faults/1${problem}` })
   })
 }
+
+const operation = 'listChanges'
+
+const ACCEPTED: readonly Fault[] = [
+  { delayMs: 600_000 },
+  { delayMs: 1, delay: 'before-response' },
+  { delayMs: 1, delay: 'before-response', cut: 'before-response' },
+  { delayMs: 1, delay: 'before-work', error: 'store-busy' },
+  { cut: 'in-body' },
+  { operation, cut: 'in-body' },
+  { operation, cut: 'after-events', events: 1_000_000 },
+  { operation, error: 'cursor-expired' },
+  { operation: 'deletePlant', cut: 'before-response' },
+  { operation: 'createPlant', error: 'plant-exists' },
+  { error: 'too-many-requests', retryAfter: 3600 },
+  { error: 'service-busy', retryAfter: 1 },
+  { error: 'internal-error', probability: 0.5, seed: 2 ** 32 - 1 },
+  {
+    error: 'store-busy',
+    name: 'x'.repeat(256),
+    token: 'importer',
+    id: -(2n ** 63n),
+    nth: 1_000_000,
+  },
+]
+
+t.test('what is documented and does not contradict itself is accepted', async (t) => {
+  injection.setFaults(ACCEPTED)
+  t.same(injection.faults, ACCEPTED)
+})
 
 t.test('faults are at most 100 in an array', async (t) => {
   const fault: Fault = { cut }
