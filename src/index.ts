@@ -1,7 +1,8 @@
 import { assertSupportedNode } from '#node-version'
+import type { Fault, RecordedRequest } from './faults/fault.ts'
 import type { PlantStoreOptions, RunningPlantStore } from './start/embedded.ts'
 
-export type { PlantStoreOptions, RunningPlantStore }
+export type { Fault, PlantStoreOptions, RecordedRequest, RunningPlantStore }
 
 // All other modules are imported on demand: on an old version of Node, they fail to load with less helpful errors.
 assertSupportedNode()

@@ -32,9 +32,17 @@ export interface AdminResponse {
 /** For each path, a function that resolves to the response. If it rejects, the response is 503 or 500. */
 export type AdminPaths = { readonly [path: string]: () => Promise<AdminResponse> }
 
+/** Routes that accept changes too, and check their bodies themselves. */
+export interface AdminRoutes {
+  /** The methods of each path. */
+  readonly methods: { readonly [path: string]: readonly string[] }
+  add(app: FastifyInstance): void
+}
+
 export interface AdminServerOptions {
   readonly address: ListenAddress
   readonly paths: AdminPaths
+  readonly routes?: AdminRoutes | undefined
   readonly log: FastifyBaseLogger
   readonly headTimeoutMs?: number
   readonly lifetimeMs?: number
@@ -48,12 +56,13 @@ export interface AdminServer {
 }
 
 /**
- * Serves a few paths to operators, without tokens, on a separate port. Each connection serves one request without a
- * body and has a limited lifetime, so that no client can hold much for long.
+ * Serves a few paths to operators, without tokens, on a separate port. Each connection serves one request, which has no
+ * body unless it is a PUT, and has a limited lifetime, so that no client can hold much for long.
  */
 export function createAdminServer({
   address,
   paths,
+  routes,
   log,
   headTimeoutMs = HEAD_TIMEOUT_MS,
   lifetimeMs = LIFETIME_MS,
@@ -72,9 +81,12 @@ export function createAdminServer({
   app.decorate('authenticate', (_request, _reply, done) => done())
   handleErrors(app)
   app.addHook('onRequest', setCommonHeaders)
+  const reads = Object.keys(paths).map((path): [string, readonly string[]] => [path, METHODS])
+  const methods = new Map([...reads, ...Object.entries(routes?.methods ?? {})])
   app.addHook('onRequest', (request, _reply, next) =>
-    next(requestError(request, paths, isLoopback(address.host))),
+    next(requestError(request, methods, isLoopback(address.host))),
   )
+  routes?.add(app)
   for (const [path, read] of Object.entries(paths)) {
     app.route({
       method: METHODS,
@@ -141,7 +153,7 @@ function replaceOldestConnection(app: FastifyInstance, lifetimeMs: number): Read
 /** Why a request cannot be served; undefined if it can. */
 function requestError(
   request: FastifyRequest,
-  paths: AdminPaths,
+  methods: ReadonlyMap<string, readonly string[]>,
   isLocal: boolean,
 ): ApiError | undefined {
   const { raw, method, headers } = request
@@ -154,11 +166,13 @@ function requestError(
     )
   }
   const path = getPath(request)
-  if (!Object.hasOwn(paths, path)) return new ApiError('unknown-path', `unknown path ${path}`)
-  if (!METHODS.includes(method)) {
-    const allow = METHODS.join(', ')
+  const allowed = methods.get(path)
+  if (allowed === undefined) return new ApiError('unknown-path', `unknown path ${path}`)
+  if (!allowed.includes(method)) {
+    const allow = allowed.join(', ')
     return new ApiError('method-not-allowed', `${path} supports ${allow}`, { allow })
   }
+  if (method === 'PUT') return undefined
   const length = headers['content-length'] ?? '0'
   if (headers['transfer-encoding'] === undefined && /^0+$/.test(length)) return undefined
   return new ApiError('body-too-large', 'expected a request without a body')

@@ -9,7 +9,7 @@ import { LIVE, READY } from '../http/health.ts'
 import { serviceBusy } from '../http/responses/api-error.ts'
 import { toAuthority } from '../http/server/listener.ts'
 import { type MetricsOptions, serveMetrics } from '../metrics/metrics.ts'
-import { type AdminResponse, createAdminServer } from './admin-server.ts'
+import { type AdminResponse, type AdminRoutes, createAdminServer } from './admin-server.ts'
 
 /** How long a scrape waits to find out whether the service is ready. */
 const READY_TIMEOUT_MS = 1000
@@ -19,6 +19,8 @@ export interface AdminOptions extends Omit<MetricsOptions, 'isReady'> {
   readonly log: FastifyBaseLogger
   /** Resolves if the service can serve requests. */
   readonly checkReady: () => Promise<void>
+  /** Of the faults, in a store for tests. */
+  readonly faultRoutes?: AdminRoutes | undefined
 }
 
 /** The metrics and health checks of a service, on a separate port. */
@@ -36,7 +38,13 @@ export interface Admin {
 }
 
 /** Prepares the metrics and health checks for operators. */
-export function prepareAdmin({ address, log, checkReady, ...options }: AdminOptions): Admin {
+export function prepareAdmin({
+  address,
+  log,
+  checkReady,
+  faultRoutes: routes,
+  ...options
+}: AdminOptions): Admin {
   let isAccepting = false
   const check = shareResult(async () => {
     if (!isAccepting) throw serviceBusy()
@@ -55,10 +63,10 @@ export function prepareAdmin({ address, log, checkReady, ...options }: AdminOpti
     [LIVE.path]: async () => toResponse(LIVE.json),
     [READY.path]: async () => {
       await check()
-      return toResponse(READY.json)
+      return toResponse(routes === undefined ? READY.json : READY.jsonWithFaults)
     },
   }
-  const server = createAdminServer({ address, paths, log })
+  const server = createAdminServer({ address, paths, routes, log })
   return {
     listen: async () => {
       try {

@@ -1,5 +1,5 @@
 /** Settings that are valid on their own, but not together. */
-import { toHosts } from '../system/loopback.ts'
+import { isLoopback, toHosts } from '../system/loopback.ts'
 import { type Config, ConfigError } from './config.ts'
 
 /** Listening on one of these takes the port on every address. */
@@ -14,6 +14,7 @@ export function requireConsistency(config: Config): void {
       '--contract and --hide-fields exclude each other: only fields that are not in the contract are hidden',
     )
   }
+  requireTestStore(config)
   const { tlsCertificate, tlsKey } = config
   if ((tlsCertificate === undefined) !== (tlsKey === undefined)) {
     throw new ConfigError('--tls-certificate and --tls-key go together: set both, or neither')
@@ -38,4 +39,17 @@ function requireIssuer({ oidcIssuer, oidcAudience, oidcClientId }: Config): void
   if (oidcIssuer !== undefined) return
   if (oidcAudience !== undefined) throw new ConfigError('--oidc-audience requires --oidc-issuer')
   if (oidcClientId !== undefined) throw new ConfigError('--oidc-client-id requires --oidc-issuer')
+}
+
+/** A store that fails on demand must never be one that others rely on. */
+function requireTestStore({ faults, database, adminPort }: Config): void {
+  if (faults === undefined) return
+  if (database !== ':memory:') {
+    throw new ConfigError('--faults is only for tests: it requires --database :memory:')
+  }
+  if (adminPort !== undefined && !isLoopback(adminPort.host)) {
+    throw new ConfigError(
+      `--faults is only for tests: it requires an --admin-port of this machine, not of ${adminPort.host}`,
+    )
+  }
 }

@@ -53,6 +53,11 @@ export function seed(value: unknown): string | readonly NewPlant[] {
   return Array.isArray(value) ? value : nonEmptyString(value)
 }
 
+/** The name of a file, or faults, which `loadFaults` validates. */
+export function faults(value: unknown): string | readonly object[] {
+  return Array.isArray(value) ? value : nonEmptyString(value)
+}
+
 /** An integer from `min` to `max`, in decimal notation. */
 export function integer(min: number, max: number, expected = `an integer from ${min} to ${max}`) {
   return (value: unknown): number => {

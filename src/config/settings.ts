@@ -2,6 +2,7 @@ import { keysOf } from '../../contract/known.ts'
 import {
   duration,
   endpoint,
+  faults,
   integer,
   issuer,
   logRequests,
@@ -245,6 +246,12 @@ export const settings = {
     argument: '<file>',
     description: 'import this file before serving: NDJSON, CSV or JSON, depending on its extension',
     read: seed,
+  },
+  faults: {
+    argument: '<file>',
+    description:
+      'make requests fail as this JSON file describes, in tests: requires --database :memory:',
+    read: faults,
   },
   readyJson: {
     argument: '[on|off]',

@@ -35,6 +35,14 @@ import { limitResponses, setCommonHeaders } from './responses/response.ts'
 import { StaticFiles } from './responses/static-file.ts'
 import { createServer, type ServerOptions } from './server/server.ts'
 
+/** Makes the requests of a store for tests fail on demand, and records them. */
+export interface FaultHooks {
+  /** Adds hooks for all requests that need a token. */
+  record(app: FastifyInstance): void
+  /** Adds hooks for valid requests for operations. */
+  inject(scope: FastifyInstance): void
+}
+
 export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods' | 'cors'> {
   readonly config: Config
   readonly contract: ContractDocument
@@ -46,6 +54,8 @@ export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods'
   readonly checkReady: () => Promise<void>
   /** How many threads share the limits of the process, which are divided by their number. */
   readonly threads: number
+  /** Only in a store for tests. */
+  readonly faults?: FaultHooks | undefined
   /** For the limits on memory. */
   readonly clock?: Pick<Clock, 'monotonic'>
 }
@@ -58,7 +68,7 @@ export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods'
  * @throws ContractError if the contract and the handlers do not match
  */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, contract, store, tokens, certificate, threads, clock } = options
+  const { config, contract, store, tokens, certificate, threads, faults, clock } = options
   const { bodyLimit, corsOrigin, docs } = config
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
@@ -82,12 +92,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onRequest', setCommonHeaders)
   // Responds to preflights, which have no token: 204.
   if (cors !== undefined) serveCors(app, cors)
+  faults?.record(app)
   // Authentication: 401, 403, 429, 503.
   // Then the head and the route: 400, 404, 405, 421, 501, 505, or 204 for OPTIONS.
   app.addHook('onRequest', admitRequest(routes))
 
   // Without a token
-  reportHealth(app, options.checkReady)
+  reportHealth(app, options.checkReady, faults !== undefined)
   resource?.serve(app)
   const files = new StaticFiles(threads, clock)
   serveRoot(app, files, config, contract)
@@ -109,6 +120,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Validation against the contract: 400.
     scope.setValidatorCompiler(requestValidators())
     scope.setSchemaErrorFormatter(validationError)
+    // Faults: every error that the contract documents for the operation.
+    faults?.inject(scope)
     // The operation and its response: what the contract documents for each, and 304.
     const longReads = new LongReads()
     const codec = new PlantCodec(plantMembers(contract), options.hiddenFields)

@@ -12,6 +12,7 @@ import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
 import { loadOwnFields } from '../config/own-fields.ts'
+import type { Faults } from '../faults/load-faults.ts'
 import { type Certificate, loadCertificate } from '../http/server/certificate.ts'
 import { type Listening, localUrl, toAuthority } from '../http/server/listener.ts'
 import type { HttpServer } from '../http-threads/http-server.ts'
@@ -31,6 +32,8 @@ const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
   'set --tls-certificate and --tls-key, or allow only a TLS-terminating proxy to reach this port'
 
+const FAULTS = 'requests fail on demand (--faults): only tests may use this store'
+
 export interface RunningService {
   /** The base URL for clients on this machine, such as `http://127.0.0.1:3000`. */
   readonly url: string
@@ -45,6 +48,8 @@ export interface RunningService {
   readonly restriction: Restriction | undefined
   /** For the operator: how the service differs from what the configuration asks for. */
   readonly warning: string | undefined
+  /** Undefined unless the configuration has `faults`. */
+  readonly faults: Faults | undefined
   /**
    * Stops accepting connections, finishes the requests in flight and closes the store. Cuts off requests that exceed
    * `shutdownTimeout`, and deliveries to webhooks, which the next start repeats. Further calls return the same promise.
@@ -68,6 +73,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   const log = await createLog(config)
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(contract, config.seed)
+  const faults = await prepareFaults(config, contract, log)
   const onProblem = createProblemLog(log)
   const store = await openStore({ ...storeOptions(config), onProblem })
   let preparing: Promise<HttpServer> | undefined
@@ -81,7 +87,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     await seedStore(store, seeding)
     const { links, warning } = await planThreads(config, store)
     // Meanwhile, the store starts its writer, which the first token needs.
-    preparing = prepareServer(config, store, links, log, served)
+    preparing = prepareServer(config, store, links, log, served, faults)
     // If it fails first, the error is thrown once the token exists.
     preparing.catch(() => {})
     const access = await ensureFirstToken(config, new AccessTokens(store))
@@ -95,6 +101,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       store,
       log,
       webhooks,
+      faults,
     })
     const close = closeOnce({ server, store, admin, log, webhooks, watch })
     // Listens first, so that the service accepts no connections if the admin port is unavailable.
@@ -120,6 +127,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       acknowledgement,
       restriction: await store.readRestriction(),
       warning,
+      faults,
       close,
     }
   } catch (error) {
@@ -157,19 +165,31 @@ async function prepareServer(
   links: readonly StoreLink[],
   log: FastifyBaseLogger,
   served: ServedContract,
+  faults: Faults | undefined,
 ): Promise<HttpServer> {
   if (links.length === 0) {
     const { prepareHttpServer } = await import('../http-threads/http-server.ts')
-    return prepareHttpServer({ config, ...served, store, log })
+    return prepareHttpServer({ config, ...served, store, log, faults: faults?.injection })
   }
   const { prepareHttpThreads } = await import('../http-threads/http-threads.ts')
   const readKeys = issuerKeys(config, log)
   return prepareHttpThreads({ config, ...served, links, readKeys })
 }
 
+async function prepareFaults(
+  { faults }: Config,
+  contract: ContractDocument,
+  log: FastifyBaseLogger,
+): Promise<Faults | undefined> {
+  if (faults === undefined) return undefined
+  const { loadFaults } = await import('../faults/load-faults.ts')
+  log.warn(FAULTS)
+  return loadFaults(faults, contract)
+}
+
 async function prepareAdminPort(
   { adminPort: address, database }: Config,
-  { server, threads, store, log, webhooks }: AdminParts,
+  { server, threads, store, log, webhooks, faults }: AdminParts,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
   const { prepareAdmin } = await import('../admin/admin.ts')
@@ -182,6 +202,7 @@ async function prepareAdminPort(
     readThreads: server.readMetrics,
     readStore: () => store.metrics(),
     readWebhooks: () => webhooks?.figures() ?? [],
+    faultRoutes: faults?.routes,
   })
 }
 
@@ -218,6 +239,7 @@ interface AdminParts {
   readonly threads: number
   readonly log: FastifyBaseLogger
   readonly webhooks: WebhookDeliveries | undefined
+  readonly faults: Faults | undefined
 }
 
 interface Parts {

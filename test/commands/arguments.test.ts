@@ -140,6 +140,7 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
   lockTimeout: ['5'].map(invalidDuration),
   shutdownTimeout: ['soon'].map(invalidDuration),
   seed: [{ value: '', expected: 'a non-empty string' }],
+  faults: [{ value: '', expected: 'a non-empty string' }],
   readyJson: [{ value: 'yes', expected: 'one of on, off' }],
 }
 

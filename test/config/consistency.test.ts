@@ -6,6 +6,8 @@ const TOGETHER = '--tls-certificate and --tls-key go together: set both, or neit
 const SAME_PORT = '--admin-port must differ from --port, which is also 3000'
 const OTHER_SERVICES = 'because other services can have tokens of the same issuer'
 
+const FOR_TESTS = '--faults is only for tests: it requires'
+
 const REFUSED: readonly [options: object, message: string][] = [
   [
     { contract: 'nursery.yaml', hideFields: true },
@@ -23,6 +25,11 @@ const REFUSED: readonly [options: object, message: string][] = [
     { host: 'localhost', port: 3000, adminPort },
     SAME_PORT,
   ]),
+  [{ faults: [], database: 'plants.db' }, `${FOR_TESTS} --database :memory:`],
+  [
+    { faults: [], adminPort: '0.0.0.0:0' },
+    `${FOR_TESTS} an --admin-port of this machine, not of 0.0.0.0`,
+  ],
 ]
 for (const [options, message] of REFUSED) {
   t.test(`${JSON.stringify(options)} is refused`, async (t) => {

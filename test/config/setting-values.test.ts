@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   duration,
   endpoint,
+  faults,
   integer,
   issuer,
   logRequests,
@@ -18,6 +19,7 @@ import {
 const readers = {
   duration: duration('1d'),
   endpoint,
+  faults,
   integer: integer(1, 10),
   logRequests,
   networks,

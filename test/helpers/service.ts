@@ -33,7 +33,10 @@ export interface Call {
 }
 
 export interface StartOptions
-  extends Pick<HttpServerOptions, 'clock' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'> {
+  extends Pick<
+    HttpServerOptions,
+    'clock' | 'faults' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'
+  > {
   readonly config?: Partial<Config>
   /** By default, the contract without own fields. */
   readonly contract?: ContractDocument

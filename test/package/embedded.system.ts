@@ -180,7 +180,7 @@ const bad = [
   { options: { token: 7 }, says: /^invalid token: expected at least 16 characters/ },
   {
     options: { prot: 1 },
-    says: /^unknown option prot: expected one of host, port, .*, seed, token$/,
+    says: /^unknown option prot: expected one of host, port, .*, seed, faults, token$/,
   },
   { options: { readyJson: true }, says: /^unknown option readyJson/ },
 ]

@@ -147,7 +147,7 @@ class BearerAuthentication {
 }
 
 /** The errors with a challenge (RFC 6750 §3). */
-class Challenges {
+export class Challenges {
   readonly #resource: Resource
 
   constructor(resource: Resource) {

@@ -18,7 +18,7 @@ import { firstParameterError } from './parameters.ts'
 export const JSON_TYPES = ['application/json', 'application/merge-patch+json']
 
 /** The content codings that a body can have (RFC 9110 §12.5.3). */
-const IDENTITY_ONLY = { 'accept-encoding': 'identity' }
+export const IDENTITY_ONLY = { 'accept-encoding': 'identity' }
 
 /** A parameter of a media type (RFC 9110 §5.6.6). A quoted value can contain what looks like a parameter. */
 const PARAMETER = /;\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]*)/g
@@ -123,7 +123,7 @@ function typeError(request: FastifyRequest, mediaTypes: readonly string[]): ApiE
 }
 
 /** A 415; for PATCH it lists the accepted types (RFC 5789 §2.2). */
-function unsupported(
+export function unsupported(
   { method, operation }: FastifyRequest,
   code: ErrorCode,
   message: string,

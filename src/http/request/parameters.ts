@@ -106,9 +106,17 @@ const BODY_MESSAGES: Readonly<Record<string, (error: FastifySchemaValidationErro
 }
 
 function bodyError(error: FastifySchemaValidationError): ApiError {
+  return new ApiError('invalid-body', describeViolation('body', error))
+}
+
+/**
+ * Describes how JSON violates its schema, as in `body/17/name must be string`.
+ *
+ * @param name what the JSON is called
+ */
+export function describeViolation(name: string, error: FastifySchemaValidationError): string {
   const { keyword, instancePath, message } = error
-  const expected = BODY_MESSAGES[keyword]?.(error) ?? message
-  return new ApiError('invalid-body', `body${instancePath} ${expected}`)
+  return `${name}${instancePath} ${BODY_MESSAGES[keyword]?.(error) ?? message}`
 }
 
 /**

@@ -56,13 +56,26 @@ export class RateLimit {
       this.#limiter = this.#create()
       return undefined
     }
-    const { name, code, message } = this.#policy
-    return new ApiError(code, message, {
-      'retry-after': String(ttlInSeconds),
-      ratelimit: `"${name}";r=0;t=${ttlInSeconds}`,
-      'ratelimit-policy': `"${name}";q=${max};w=${Math.ceil(timeWindow / 1000)}`,
-    })
+    return limitError(this.#policy, max, timeWindow, ttlInSeconds)
   }
+}
+
+/**
+ * The error for a request beyond a limit.
+ *
+ * @param seconds until the window ends
+ */
+export function limitError(
+  { name, code, message }: Pick<Policy, 'name' | 'code' | 'message'>,
+  requests: number,
+  windowMs: number,
+  seconds: number,
+): ApiError {
+  return new ApiError(code, message, {
+    'retry-after': String(seconds),
+    ratelimit: `"${name}";r=0;t=${seconds}`,
+    'ratelimit-policy': `"${name}";q=${requests};w=${Math.ceil(windowMs / 1000)}`,
+  })
 }
 
 /** Limits requests without a valid token, per address; undefined if the limit is off. */

@@ -1,0 +1,167 @@
+import type { Schema } from '../../contract/contract.ts'
+import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
+import { InvalidJson } from '../../contract/exact-json.ts'
+import { exactNumber } from '../../contract/int64.ts'
+import { listAlternatives } from '../../contract/keywords.ts'
+import { known } from '../../contract/known.ts'
+import type { OperationId } from '../../contract/operation-types.ts'
+import { bodyCompiler, type Validator } from '../../contract/validators.ts'
+import { ConfigError } from '../config/config.ts'
+import { describeViolation } from '../http/request/parameters.ts'
+import { messageOf } from '../system/errors.ts'
+import type { DocumentedErrors } from './documented-errors.ts'
+import type { Fault } from './fault.ts'
+
+/** Faults violate their schema, contradict themselves, or ask for what the contract does not document. */
+export class InvalidFaults extends ConfigError {}
+
+const FAULTS_MAX = 100
+
+const COUNT_MAX = 1_000_000
+const SEED_MAX = 2 ** 32 - 1
+const RETRY_AFTER_MAX = 3600
+const DELAY_MS_MAX = 600_000
+
+const TEXT = { type: 'string', minLength: 1, maxLength: 256 }
+
+function integer(minimum: number, maximum: number) {
+  const title = `an integer from ${minimum} to ${maximum}`
+  return { type: 'number', multipleOf: 1, minimum, maximum, title }
+}
+
+/** The JSON Schema of a fault; compiles only if it has exactly the properties of the type. */
+const PROPERTIES: { readonly [Name in keyof Required<Fault>]: Schema } = {
+  name: TEXT,
+  operation: { type: 'string' },
+  token: TEXT,
+  id: { type: 'integer', format: 'int64' },
+  nth: integer(1, COUNT_MAX),
+  every: integer(1, COUNT_MAX),
+  first: integer(1, COUNT_MAX),
+  probability: { type: 'number', minimum: 0, maximum: 1, title: 'a number from 0 to 1' },
+  seed: integer(0, SEED_MAX),
+  error: { type: 'string' },
+  retryAfter: integer(1, RETRY_AFTER_MAX),
+  delayMs: integer(1, DELAY_MS_MAX),
+  delay: { enum: ['before-work', 'before-response'] },
+  cut: { enum: ['before-work', 'before-response', 'in-body', 'after-events'] },
+  events: integer(1, COUNT_MAX),
+}
+
+const SCHEMA = {
+  type: 'array',
+  maxItems: FAULTS_MAX,
+  items: { type: 'object', properties: PROPERTIES, unevaluatedProperties: false },
+}
+
+/** Compiled for the first faults. */
+let validator: Validator | undefined
+
+type Name = keyof Fault
+
+const EXCLUSIVE: readonly (readonly Name[])[] = [
+  ['nth', 'every', 'first', 'probability'],
+  ['error', 'cut'],
+]
+
+const REQUIRED: readonly (readonly [name: Name, needed: Name])[] = [
+  ['seed', 'probability'],
+  ['delay', 'delayMs'],
+  ['retryAfter', 'error'],
+]
+
+const FOLLOWABLE: OperationId = 'listChanges'
+const WITHOUT_BODY: OperationId = 'deletePlant'
+
+/**
+ * Parses faults, with exact ids, and checks them.
+ *
+ * @throws InvalidJson, or InvalidFaults that names the first problem
+ */
+export function parseFaults(json: string, errors: DocumentedErrors): readonly Fault[] {
+  return checkFaults(parseExact(json), errors)
+}
+
+function parseExact(json: string): unknown {
+  try {
+    return JSON.parse(json, (_name, value, context?: { source?: string }) =>
+      typeof value === 'number' ? exactNumber(String(context?.source)) : value,
+    )
+  } catch (error) {
+    throw new InvalidJson(`faults are not valid JSON: ${messageOf(error)}`)
+  }
+}
+
+/**
+ * Checks faults.
+ *
+ * @param faults is modified: its ids become bigints
+ * @throws InvalidFaults that names the first problem
+ */
+export function checkFaults(faults: unknown, errors: DocumentedErrors): readonly Fault[] {
+  validator ??= bodyCompiler()(SCHEMA)
+  if (!validator(faults)) {
+    const violation = known(validator.errors?.[0])
+    const title = violation.parentSchema?.title
+    throw new InvalidFaults(
+      title === undefined
+        ? describeViolation('faults', violation)
+        : `faults${violation.instancePath} must be ${title}`,
+    )
+  }
+  const checked = faults as readonly Fault[]
+  for (const [index, fault] of checked.entries()) {
+    const problem = findContradiction(fault) ?? findUndocumented(fault, errors)
+    if (problem !== undefined) throw new InvalidFaults(`faults/${index}${problem}`)
+  }
+  return checked
+}
+
+function findContradiction(fault: Fault): string | undefined {
+  const has = (name: Name) => fault[name] !== undefined
+  for (const names of EXCLUSIVE) {
+    const [one, other] = names.filter(has)
+    if (other !== undefined) return ` must not have both ${one} and ${other}`
+  }
+  for (const [name, needed] of REQUIRED) {
+    if (has(name) && !has(needed)) return `/${name} requires ${needed}`
+  }
+  const { operation, error, delay, cut } = fault
+  if (!has('error') && !has('delayMs') && !has('cut')) return ' must have error, delayMs or cut'
+  if (delay === 'before-response' && (has('error') || cut === 'before-work')) {
+    return `/delay must be before-work, because ${error ?? 'the cut'} precedes the work`
+  }
+  if (has('events') && cut !== 'after-events') return ' must have cut: after-events to have events'
+  if (cut === 'after-events' && !has('events')) return ' must have events if cut is after-events'
+  if (cut === 'after-events' && operation !== FOLLOWABLE) {
+    return `/cut can be after-events only if operation is ${FOLLOWABLE}`
+  }
+  return cut === 'in-body' && operation === WITHOUT_BODY
+    ? `/cut must not be in-body, because a response to ${WITHOUT_BODY} has no body`
+    : undefined
+}
+
+function findUndocumented(
+  { operation, error, retryAfter }: Fault,
+  errors: DocumentedErrors,
+): string | undefined {
+  if (operation !== undefined && !errors.has(operation)) {
+    return `/operation must be ${listAlternatives([...errors.keys()])}`
+  }
+  if (error === undefined) return undefined
+  const codes = codesOf(operation, errors)
+  if (!codes.includes(error)) {
+    const whose = operation === undefined ? 'without an operation' : `for ${operation}`
+    return `/error must be ${listAlternatives(codes)} ${whose}`
+  }
+  const hasRetryAfter = [429, 503].includes(errorCodes[error].status)
+  return retryAfter !== undefined && !hasRetryAfter
+    ? `/retryAfter requires an error with the status 429 or 503`
+    : undefined
+}
+
+/** The error codes that an operation documents, or that all of them do. */
+function codesOf(operation: string | undefined, errors: DocumentedErrors): ErrorCode[] {
+  const concerned = operation === undefined ? [...errors.values()] : [known(errors.get(operation))]
+  return [...known(concerned[0]).keys()].filter((code) => concerned.every((each) => each.has(code)))
+}

@@ -1,0 +1,121 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ContractDocument } from '../../contract/contract.ts'
+import { known } from '../../contract/known.ts'
+import type { FaultHooks } from '../http/app.ts'
+import { prefersEvents } from '../http/operations/event-stream.ts'
+import { cutResponse } from './cut-response.ts'
+import { type DocumentedErrors, documentedErrors } from './documented-errors.ts'
+import type { Fault, RecordedRequest } from './fault.ts'
+import { checkFaults, parseFaults } from './fault-check.ts'
+import { FaultRule } from './fault-rule.ts'
+import { injectedError } from './injected-error.ts'
+import { type RecorderLimits, RequestRecord, RequestRecorder } from './request-recorder.ts'
+
+/** Makes requests fail on demand, and records all of them. */
+export class FaultInjection implements FaultHooks {
+  readonly #errors: DocumentedErrors
+  readonly #recorder: RequestRecorder
+  readonly #records = new WeakMap<FastifyRequest, RequestRecord>()
+  /** The requests whose responses are delayed. */
+  readonly #late = new WeakMap<FastifyRequest, Fault>()
+  readonly #stopping = new AbortController()
+  #rules: readonly FaultRule[] = []
+
+  constructor(contract: ContractDocument, limits?: RecorderLimits) {
+    this.#errors = documentedErrors(contract)
+    this.#recorder = new RequestRecorder(limits)
+  }
+
+  get faults(): readonly Fault[] {
+    return this.#rules.map(({ fault }) => fault)
+  }
+
+  /**
+   * Replaces all faults, and counts from 1 again.
+   *
+   * @throws InvalidFaults
+   */
+  setFaults(faults: readonly Fault[]): void {
+    this.#replace(checkFaults(structuredClone(faults), this.#errors))
+  }
+
+  /**
+   * Replaces all faults by those in JSON.
+   *
+   * @throws InvalidJson, InvalidFaults
+   */
+  setFaultsJson(json: string): void {
+    this.#replace(parseFaults(json, this.#errors))
+  }
+
+  #replace(faults: readonly Fault[]): void {
+    this.#rules = faults.map((fault, index) => new FaultRule(fault, index))
+  }
+
+  /** Requests without a token, such as those of health checks, and those with a malformed head are not recorded. */
+  get requests(): RecordedRequest[] {
+    return this.#recorder.requests
+  }
+
+  clearRequests(): void {
+    this.#recorder.clear()
+  }
+
+  record(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, next) => {
+      if (!request.routeOptions.config?.open) {
+        const record = new RequestRecord(request, reply)
+        this.#records.set(request, record)
+        this.#recorder.add(record)
+      }
+      next()
+    })
+    // The server waits for delayed requests before it closes.
+    app.addHook('preClose', async () => this.#stopping.abort())
+  }
+
+  inject(scope: FastifyInstance): void {
+    scope.addHook('preHandler', (request, reply) => this.#injectFault(request, reply))
+    scope.addHook('onSend', (request) => this.#delay(this.#late.get(request)))
+  }
+
+  async #injectFault(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const record = known(this.#records.get(request))
+    const ids = plantIds(request)
+    this.#recorder.addIds(record, ids)
+    const operation = known(request.operation)
+    const target = { operation: operation.id, token: request.grant?.name, ids }
+    // All of them count the request.
+    const [rule] = this.#rules.filter((each) => each.appliesTo(target))
+    if (rule === undefined) return
+    const { fault, name } = rule
+    record.fault = name
+    const isStream = operation.isFollowable && prefersEvents(request)
+    // Fastify does not send streams, so no hook precedes their heads.
+    if (fault.delay === 'before-response' && !isStream) this.#late.set(request, fault)
+    else await this.#delay(fault)
+    const { error: code, retryAfter, cut } = fault
+    if (code !== undefined) {
+      const message = known(this.#errors.get(operation.id)?.get(code))
+      throw injectedError({ code, message, request }, retryAfter)
+    }
+    if (cut === 'before-work') {
+      reply.hijack()
+      request.raw.socket.destroy()
+    } else if (cut !== undefined) {
+      cutResponse(reply.raw, fault)
+    }
+  }
+
+  async #delay({ delayMs }: Pick<Fault, 'delayMs'> = {}): Promise<void> {
+    if (delayMs === undefined) return
+    await wait(delayMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+  }
+}
+
+/** The ids of plants in the parts of a valid request. */
+function plantIds({ params, query, body }: FastifyRequest): bigint[] {
+  const found = [params, query, ...[body].flat()].flatMap((part) => Object(part).id)
+  return [...new Set(found.filter((id) => typeof id === 'bigint'))]
+}

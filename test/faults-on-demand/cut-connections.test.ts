@@ -1,0 +1,282 @@
+/** Connections that are cut, over plain HTTP and over TLS. */
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import type { OperationId } from '../../contract/operation-types.ts'
+import type { Fault } from '../../src/faults/fault.ts'
+import { issue, writeFiles } from '../helpers/certificates.ts'
+import { latestCursor } from '../helpers/changes.ts'
+import { openConnection } from '../helpers/connection.ts'
+import { type Call, readAll, type Service } from '../helpers/service.ts'
+import { ask } from '../helpers/threads.ts'
+import { connectTls } from '../helpers/tls-client.ts'
+import { until } from '../helpers/until.ts'
+import { CALLS, create, get, list, name, startFaulty, toRequest } from './faulty-service.ts'
+
+const authority = issue({ name: 'authority' })
+const certificate = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
+const tls = writeFiles(t.testdir(), certificate)
+
+const stored = { id: 4n, name: 'Acer', tag: null }
+
+interface Transport {
+  readonly scheme: string
+  readonly config: object
+  connect(t: Test, service: Service): Promise<Socket>
+}
+
+const TRANSPORTS: readonly Transport[] = [
+  { scheme: 'http', config: {}, connect: async (t, service) => openConnection(t, service) },
+  {
+    scheme: 'https',
+    config: tls,
+    connect: async (t, { port }) => {
+      const socket = await connectTls(port, authority.cert)
+      socket.on('error', () => {})
+      t.teardown(() => socket.destroy())
+      return socket
+    },
+  },
+]
+
+/** The changing operations: a call for plant 4, and the plant afterwards. */
+const CHANGES: readonly [OperationId, Call, object | undefined][] = [
+  ['createPlant', { body: { id: 4n, name: 'Acer' } }, stored],
+  ['createPlants', { path: '/plants/batch', body: [{ id: 4n, name: 'Acer' }] }, stored],
+  [
+    'changePlants',
+    { method: 'PATCH', body: [{ op: 'update', id: 4n, tag: 'Tree' }] },
+    { ...stored, tag: 'Tree' },
+  ],
+  [
+    'replacePlant',
+    { method: 'PUT', path: '/plants/4', body: { name: 'Abies' } },
+    { ...stored, name: 'Abies' },
+  ],
+  [
+    'updatePlant',
+    { method: 'PATCH', path: '/plants/4', body: { tag: 'Tree' } },
+    { ...stored, tag: 'Tree' },
+  ],
+  ['deletePlant', { method: 'DELETE', path: '/plants/4' }, undefined],
+]
+
+for (const { scheme, config, connect } of TRANSPORTS) {
+  const start = (t: Test, faults: readonly Fault[]) => startFaulty(t, faults, { config })
+
+  /** Sends a request and resolves to all bytes of the response once the connection is closed. */
+  async function send(t: Test, service: Service, call: Call): Promise<string> {
+    const socket = await connect(t, service)
+    socket.write(toRequest(call, service.token))
+    return String(await readAll(socket))
+  }
+
+  t.test(`before the work, over ${scheme}: nothing is sent or done`, async (t) => {
+    const { service } = await start(t, [{ cut: 'before-work' }])
+    t.equal(await send(t, service, create), '')
+    t.equal(await service.count(), 0)
+  })
+
+  t.test(`before the response, over ${scheme}: the change is committed`, async (t) => {
+    const { service, injection } = await start(t, [])
+    for (const [operation, call, after] of CHANGES) {
+      await service.store.remove(4n, undefined)
+      if (!operation.startsWith('create')) await service.store.create({ ...stored, tag: undefined })
+      injection.setFaults([{ operation, cut: 'before-response' }])
+      t.equal(await send(t, service, call), '', operation)
+      t.same(await service.stored(4n), after, operation)
+    }
+  })
+
+  t.test(`in the body, over ${scheme}: the head and half of the body are sent`, async (t) => {
+    const { service } = await start(t, [{ operation: 'createPlant', cut: 'in-body' }])
+    const [head = '', body] = (await send(t, service, create)).split('\r\n\r\n')
+    t.match(head, /^HTTP\/1\.1 200 OK\r\n/)
+    const whole = JSON.stringify({ name })
+    t.match(head, new RegExp(`\r\ncontent-length: ${whole.length}\r\n`))
+    t.equal(body, whole.slice(0, whole.length / 2))
+    t.equal(await service.count(), 1)
+  })
+
+  t.test(`a stream over ${scheme} is cut after some events, at the end of one`, async (t) => {
+    const { service } = await start(t, [
+      { operation: 'listChanges', cut: 'after-events', events: 3 },
+    ])
+    const headers = { accept: 'text/event-stream' }
+    const call = { method: 'GET', path: '/changes?after=latest', headers }
+    const socket = await connect(t, service)
+    const all = readAll(socket)
+    socket.write(toRequest(call, service.token))
+    // The first comment.
+    await once(socket, 'data')
+    const create = (id: bigint) => ({ type: 'create' as const, id, name, tag: undefined })
+    await service.store.apply([create(1n), create(2n)], 'all-or-none')
+    await service.store.apply([create(3n), create(4n)], 'all-or-none')
+    const ids = [...String(await all).matchAll(/^data: .*"id":(\d+)/gm)].map(([, id]) => id)
+    t.same(ids, ['1', '2', '3'])
+    t.match(String(await all), /\}\n\n\r\n$/)
+    t.notMatch(String(await all), /\r\n0\r\n\r\n$/, 'the response is incomplete')
+  })
+}
+
+/** Sends a request over plain HTTP, and resolves to all bytes of the response once the connection is closed. */
+async function send(t: Test, service: Service, call: Call): Promise<string> {
+  const socket = openConnection(t, service)
+  socket.write(toRequest(call, service.token))
+  return String(await readAll(socket))
+}
+
+/** The events and comments of a stream, and what follows the last one. */
+function blocksOf(response: string): string[] {
+  const [, body = ''] = response.split(/\r\n\r\n(.*)/s)
+  return body.replace(/^[\da-f]+\r\n|\r\n/gm, '').split('\n\n')
+}
+
+/** Starts a service with the plants 1, 2 and 3. */
+async function startWithPlants(t: Test, fault: Fault): Promise<Service> {
+  const { service } = await startFaulty(t, [fault])
+  for (const id of [1n, 2n, 3n]) await service.store.create({ id, name, tag: undefined })
+  return service
+}
+
+const STREAM = { accept: 'text/event-stream' }
+
+t.test('a stream that is cut in the body ends in the middle of the first event', async (t) => {
+  const service = await startWithPlants(t, { operation: 'listChanges', cut: 'in-body' })
+  const [event = '', ...rest] = blocksOf(
+    await send(t, service, { method: 'GET', path: '/changes', headers: STREAM }),
+  )
+  t.match(event, /^id: \S+\ndata: \{"cursor":"[^"]+/)
+  t.notMatch(event, /\}$/)
+  t.same(rest, [])
+})
+
+t.test('comments of a stream do not count', async (t) => {
+  const service = await startWithPlants(t, { operation: 'listChanges', cut: 'in-body' })
+  const socket = openConnection(t, service)
+  const all = readAll(socket)
+  const call = { method: 'GET', path: '/changes?after=latest', headers: STREAM }
+  socket.write(toRequest(call, service.token))
+  await once(socket, 'data')
+  await service.store.create({ id: 9n, name, tag: undefined })
+  const [comment, event = '', ...rest] = blocksOf(String(await all))
+  t.equal(comment, ':')
+  t.match(event, /^id: /)
+  t.same(rest, [])
+})
+
+for (const cut of ['before-work', 'before-response'] as const) {
+  t.test(`a stream that is cut ${cut} has no head`, async (t) => {
+    const service = await startWithPlants(t, { operation: 'listChanges', cut })
+    t.equal(await send(t, service, { method: 'GET', path: '/changes', headers: STREAM }), '')
+  })
+}
+
+t.test('a page is cut after some of its changes', async (t) => {
+  const service = await startWithPlants(t, {
+    operation: 'listChanges',
+    cut: 'after-events',
+    events: 2,
+  })
+  const response = await send(t, service, { method: 'GET', path: '/changes' })
+  const [head = '', body = ''] = response.split('\r\n\r\n')
+  t.match(head, /^HTTP\/1\.1 200 OK/)
+  t.match(head, /\r\nlink: <\?/)
+  const changes = JSON.parse(`${body}]`)
+  t.same(
+    changes.map(({ id }: { id: number }) => id),
+    [1, 2],
+  )
+  t.ok(Number(/content-length: (\d+)/.exec(head)?.[1]) > body.length)
+})
+
+t.test(
+  'a page with as many changes is cut before its end, and a shorter one is not cut',
+  async (t) => {
+    const fault = { operation: 'listChanges', cut: 'after-events', events: 3 } as const
+    const service = await startWithPlants(t, fault)
+    const [, body = ''] = (await send(t, service, { method: 'GET', path: '/changes' })).split(
+      '\r\n\r\n',
+    )
+    t.equal(JSON.parse(`${body}]`).length, 3)
+    const socket = openConnection(t, service)
+    const shorter = toRequest({ method: 'GET', path: '/changes?limit=2' }, service.token)
+    for (let count = 0; count < 2; count++) {
+      const answer = await ask(socket, shorter)
+      t.equal(JSON.parse(answer.body).length, 2)
+    }
+  },
+)
+
+t.test('a long poll is cut after some of its changes', async (t) => {
+  const fault = { operation: 'listChanges', cut: 'after-events', events: 1 } as const
+  const { service, injection } = await startFaulty(t, [fault])
+  const cursor = await latestCursor(service)
+  injection.clearRequests()
+  const socket = openConnection(t, service)
+  const all = readAll(socket)
+  socket.write(
+    toRequest({ method: 'GET', path: `/changes?wait=60&after=${cursor}` }, service.token),
+  )
+  await until('it arrives', () => injection.requests[0]?.fault === 0)
+  const create = (id: bigint) => ({ type: 'create' as const, id, name, tag: undefined })
+  await service.store.apply([create(1n), create(2n)], 'all-or-none')
+  const [, body = ''] = String(await all).split('\r\n\r\n')
+  t.match(JSON.parse(`${body}]`), [{ id: 1 }])
+})
+
+t.test('a page whose text looks like changes is cut at the right place', async (t) => {
+  const fault = { operation: 'listChanges', cut: 'after-events', events: 1 } as const
+  const { service } = await startFaulty(t, [fault])
+  const tricky = '}},{"cursor":"}]'
+  for (const id of [1n, 2n]) await service.store.create({ id, name: tricky, tag: 'ä}]' })
+  const [, body = ''] = (await send(t, service, { method: 'GET', path: '/changes' })).split(
+    '\r\n\r\n',
+  )
+  t.match(JSON.parse(`${body}]`), [{ id: 1, plant: { name: tricky, tag: 'ä}]' } }])
+})
+
+t.test('an error is cut in its body, too', async (t) => {
+  const { service } = await startFaulty(t, [{ cut: 'in-body' }])
+  t.match(await send(t, service, get), /^HTTP\/1\.1 404 .*\r\n\r\n\{"error":40402,"message":$/s)
+})
+
+t.test('a response without a body is not cut in it', async (t) => {
+  const { service } = await startFaulty(t, [{ cut: 'in-body' }])
+  await service.store.create({ id: 4n, name, tag: undefined })
+  const calls: [Call, number][] = [
+    [{ ...get, method: 'HEAD' }, 200],
+    [{ ...get, headers: { 'if-none-match': '*' } }, 304],
+    [CALLS.deletePlant, 204],
+  ]
+  const socket = openConnection(t, service)
+  for (const [call, status] of calls) {
+    socket.write(toRequest(call, service.token))
+    const [head] = await once(socket, 'data')
+    t.match(String(head), `HTTP/1.1 ${status} `)
+    t.match(String(head), '\r\nConnection: keep-alive\r\n')
+  }
+})
+
+t.test(
+  'a connection is cut at its second request, and pipelined ones are not served',
+  async (t) => {
+    for (const cut of ['before-work', 'before-response', 'in-body'] as const) {
+      const { service, injection } = await startFaulty(t, [{ operation: 'createPlant', cut }])
+      const socket = openConnection(t, service)
+      t.equal((await ask(socket, toRequest(list, service.token))).status, 200)
+      const rest = readAll(socket)
+      socket.write(toRequest(create, service.token) + toRequest(CALLS.deletePlant, service.token))
+      const response = String(await rest)
+      t.match(response, cut === 'in-body' ? /^HTTP\/1\.1 200 .*\r\n\r\n\{"nam/s : /^$/)
+      t.same(
+        injection.requests.map(({ operation, status }) => [operation, status]),
+        [
+          ['listPlants', 200],
+          ['createPlant', cut === 'in-body' ? 200 : undefined],
+        ],
+      )
+      t.equal((await service.call(list)).status, 200, 'other connections are served')
+    }
+  },
+)

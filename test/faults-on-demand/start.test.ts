@@ -1,0 +1,115 @@
+/** Stores that are started with faults, in JavaScript and from the command line, and stores that are not. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ConfigError } from '../../src/config/config.ts'
+import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { FileError } from '../../src/system/errors.ts'
+import { Command, unmeasured } from '../helpers/command.ts'
+
+async function start(t: Test, options: PlantStoreOptions) {
+  let close = async () => {}
+  t.teardown(() => close())
+  const store = await startPlantStore(options)
+  close = store.close
+  const headers = { authorization: `Bearer ${store.token}` }
+  return { store, list: async () => (await fetch(`${store.url}/plants`, { headers })).status }
+}
+
+const BUSY: Fault = { error: 'store-busy' }
+
+t.test('a store can begin with faults, and get others', async (t) => {
+  const { store, list } = await start(t, { faults: [{ ...BUSY, first: 1 }] })
+  t.equal(await list(), 503)
+  t.equal(await list(), 200)
+  store.setFaults([{ error: 'service-busy' }])
+  t.equal(await list(), 503)
+  store.setFaults([])
+  t.equal(await list(), 200)
+  t.match(store.requests, [{ status: 503, fault: 0 }, { status: 200 }, { fault: 0 }, {}])
+  t.equal(store.requests.length, 4)
+  store.clearRequests()
+  t.same(store.requests, [])
+})
+
+t.test('invalid faults are refused', async (t) => {
+  const faults = [{ cut: 'late' }] as unknown as Fault[]
+  const message = 'faults/0/cut must be before-work, before-response, in-body or after-events'
+  await t.rejects(startPlantStore({ faults }), new ConfigError(message))
+  const { store, list } = await start(t, { faults: [BUSY] })
+  t.throws(() => store.setFaults(faults), new ConfigError(message))
+  t.equal(await list(), 503, 'the former ones stay')
+})
+
+t.test('a store without the option has neither faults nor recorded requests', async (t) => {
+  const { store } = await start(t, {})
+  const message = (name: string) =>
+    `${name} requires a store that was started with faults, such as startPlantStore({ faults: [] })`
+  t.throws(() => store.setFaults([]), new ConfigError(message('setFaults')))
+  t.throws(() => store.requests, new ConfigError(message('requests')))
+  t.throws(() => store.clearRequests(), new ConfigError(message('clearRequests')))
+})
+
+t.test('both health checks say that faults are on', async (t) => {
+  for (const adminPort of [0, '[::1]:0']) {
+    const { store } = await start(t, { faults: [], adminPort })
+    for (const url of [store.url, store.adminUrl]) {
+      const ready = await (await fetch(`${url}/health/ready`)).json()
+      t.same(ready, { status: 'ready', faults: 'on' })
+      t.same(await (await fetch(`${url}/health/live`)).json(), { status: 'live' })
+    }
+  }
+})
+
+t.test('faults can be in a file', async (t) => {
+  const folder = t.testdir({
+    'faults.json': JSON.stringify([BUSY]),
+    'invalid.json': '[{"error":"plant-exists","operation":"getToken"}]',
+    'broken.json': '[{"error":',
+    'large.json': '[]'.padEnd(2 ** 16 + 1),
+  })
+  const file = (name: string) => join(folder, name)
+  const { list } = await start(t, { faults: file('faults.json') })
+  t.equal(await list(), 503)
+  for (const [name, message] of [
+    ['missing.json', /^cannot read .*missing\.json: no such file or directory$/],
+    ['invalid.json', /^cannot use the faults in .*invalid\.json: faults\/0\/error must be /],
+    ['broken.json', /^cannot use the faults in .*: faults are not valid JSON: Unexpected end of /],
+    ['large.json', /^cannot use the faults in .*large\.json: expected at most 65536 bytes$/],
+  ] as const) {
+    const error = await startPlantStore({ faults: file(name) }).catch((error) => error)
+    t.type(error, FileError)
+    t.match(error.message, message)
+  }
+})
+
+t.test('the command takes a file, and warns', async (t) => {
+  const file = join(t.testdir({ 'faults.json': '[{"cut":"before-work"}]' }), 'faults.json')
+  const args = ['--database=:memory:', '--port=0', '--admin-port=0', '--faults', file]
+  const command = new Command(t, args)
+  await command.listening()
+  const [, adminUrl] = await command.says(/metrics {3}(\S+)\/metrics\n/)
+  t.match(command.stderr, /requests fail on demand \(--faults\): only tests may use this store/)
+  t.equal(await (await fetch(`${adminUrl}/faults`)).text(), '[{"cut":"before-work"}]')
+})
+
+t.test('a store without faults loads none of their modules', async (t) => {
+  const index = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
+  const script = `
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({
+      load: (url, context, next) => {
+        loaded.push(url)
+        return next(url, context)
+      },
+    })
+    const { startPlantStore } = await import(${index})
+    for (const options of [{}, { faults: [] }]) {
+      await using store = await startPlantStore({ adminPort: 0, ...options })
+      console.log(loaded.some((url) => url.includes('/src/faults/')))
+    }
+  `
+  const node = [process.execPath, '--input-type=module', '--eval', script]
+  t.equal(execFileSync(...unmeasured(node), { encoding: 'utf8' }), 'false\ntrue\n')
+})
