@@ -18,15 +18,14 @@ export class InvalidFaults extends ConfigError {}
 const FAULTS_MAX = 100
 
 const COUNT_MAX = 1_000_000
-const SEED_MAX = 2 ** 32 - 1
+const SEED_MAX = 2 ** 31 - 1
 const RETRY_AFTER_MAX = 3600
 const DELAY_MS_MAX = 600_000
 
 const TEXT = { type: 'string', minLength: 1, maxLength: 256 }
 
 function integer(minimum: number, maximum: number) {
-  const title = `an integer from ${minimum} to ${maximum}`
-  return { type: 'number', multipleOf: 1, minimum, maximum, title }
+  return { type: 'integer', format: 'int32', minimum, maximum }
 }
 
 /** The JSON Schema of a fault; compiles only if it has exactly the properties of the type. */
@@ -38,7 +37,7 @@ const PROPERTIES: { readonly [Name in keyof Required<Fault>]: Schema } = {
   nth: integer(1, COUNT_MAX),
   every: integer(1, COUNT_MAX),
   first: integer(1, COUNT_MAX),
-  probability: { type: 'number', minimum: 0, maximum: 1, title: 'a number from 0 to 1' },
+  probability: { type: 'number', minimum: 0, maximum: 1 },
   seed: integer(0, SEED_MAX),
   error: { type: 'string' },
   retryAfter: integer(1, RETRY_AFTER_MAX),
@@ -101,13 +100,7 @@ function parseExact(json: string): unknown {
 export function checkFaults(faults: unknown, errors: DocumentedErrors): readonly Fault[] {
   validator ??= bodyCompiler()(SCHEMA)
   if (!validator(faults)) {
-    const violation = known(validator.errors?.[0])
-    const title = violation.parentSchema?.title
-    throw new InvalidFaults(
-      title === undefined
-        ? describeViolation('faults', violation)
-        : `faults${violation.instancePath} must be ${title}`,
-    )
+    throw new InvalidFaults(describeViolation('faults', known(validator.errors?.[0])))
   }
   const checked = faults as readonly Fault[]
   for (const [index, fault] of checked.entries()) {

@@ -61,7 +61,7 @@ t.test('invalid faults are refused with the reason, and the former ones stay', a
     ['[', 40001, 'faults are not valid JSON: Unexpected end of JSON input'],
     ['', 40001, 'faults are not valid JSON: Unexpected end of JSON input'],
     ['{}', 40002, 'faults must be array'],
-    ['[{"cut":"in-body","nth":0}]', 40002, 'faults/0/nth must be an integer from 1 to 1000000'],
+    ['[{"cut":"in-body","nth":0}]', 40002, 'faults/0/nth must be an int32 from 1 to 1000000'],
   ] as const) {
     const answer = await admin('PUT', '/faults', body)
     t.equal(answer.status, 400)
