@@ -166,7 +166,8 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     log,
     readKeys: issuerKeys(config, log, issuer),
   })
-  const issued = await new AccessTokens(store).issue({ name: 'test', scopes: ['read', 'write'] })
+  const request = { name: 'test', scopes: ['read', 'write'] } as const
+  const issued = sharedWith?.token ?? (await new AccessTokens(store).issue(request))
   const { addresses } = await listen({ hosts: ['127.0.0.1'], port: 0 })
   stop = async () => {
     app.server.closeAllConnections()
