@@ -1,6 +1,6 @@
+import { OWN_FIELDS, WITH_FIELDS } from '../../helpers/nursery.ts'
 import { CONSUMERS } from '../consumers/consumers.ts'
 import { webhook } from '../consumers/webhook.ts'
-import { OWN_FIELDS, WITH_FIELDS } from '../services/own-fields.ts'
 import { databaseIn, Service } from '../services/service.ts'
 import type { Place } from '../services/target.ts'
 import type { Disaster } from './disaster.ts'

@@ -5,10 +5,10 @@ import { defaultConfig, storeOptions } from '../../../src/config/config.ts'
 import { prepareHttpServer } from '../../../src/http-threads/http-server.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import type { ThreadStore } from '../../../src/stores/shared/store.ts'
+import { OWN_FIELDS } from '../../helpers/nursery.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import type { Disaster } from '../disasters/disaster.ts'
 import { TOKEN } from '../load/exchange.ts'
-import { OWN_FIELDS } from '../services/own-fields.ts'
 
 /** A fault of a store: the methods that are wrong, around a store that is right. */
 export interface StoreFault {
