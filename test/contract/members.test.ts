@@ -9,6 +9,7 @@ import {
   type MemberType,
   type MemberValue,
   readText,
+  writeJson,
   writeText,
 } from '../../contract/members.ts'
 import { describePlants } from '../../contract/plant.ts'
@@ -31,7 +32,7 @@ t.test('a contract whose plants have a member of another type is refused', async
 const VALUES: { readonly [Type in MemberType]: fc.Arbitrary<MemberValue> } = {
   int64: fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
   int32: fc.integer(),
-  number: fc.integer(),
+  number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
   boolean: fc.boolean(),
   string: fc.string({ unit: 'binary' }),
 }
@@ -49,13 +50,6 @@ for (const [type, values] of Object.entries(VALUES) as [MemberType, fc.Arbitrary
   })
 }
 
-t.test('text that is not a value of the type is not read', async (t) => {
-  const [id] = members as [Member]
-  for (const text of ['', ' 1', '1.0', '01', '9223372036854775808']) {
-    t.equal(readText(id, text), undefined, text)
-  }
-})
-
 t.test('plants with other members follow their description', async (t) => {
   const described: readonly Member[] = [
     ...members,
@@ -71,4 +65,27 @@ t.test('plants with other members follow their description', async (t) => {
   t.same(plants.pickContent(plant), { name: 'Abies', soil: '"loam"' })
   t.equal(plants.textLength(plant), 11)
   t.same(plants.toFields(plant), ['4', 'Abies', undefined, '"loam"'])
+})
+
+const NO_VALUES: readonly [type: MemberType, ...texts: string[]][] = [
+  ['int64', '', ' 1', '1.0', '01', 'x', `${INT64_MAX + 1n}`, `${INT64_MIN - 1n}`],
+  ['int32', '', '1.5', 'x', '2147483648', '-2147483649', '9223372036854775807'],
+  ['number', '', ' 1', '0x1', '1e309', 'NaN', 'Infinity', '0.12345678901234567890'],
+  ['boolean', '', 'TRUE', '1', 'yes'],
+]
+for (const [type, ...texts] of NO_VALUES) {
+  t.test(`text that is not a value of type ${type} is not read`, async (t) => {
+    const member: Member = { name: 'member', type, isRequired: false }
+    for (const text of texts) t.equal(readText(member, text), undefined, text)
+  })
+}
+
+t.test('a value is written as JSON', async (t) => {
+  for (const [value, json] of [
+    [INT64_MAX, '9223372036854775807'],
+    [24.5, '24.5'],
+    [true, 'true'],
+    ['"', '"\\""'],
+  ] as const)
+    t.equal(writeJson(value), json)
 })

@@ -94,6 +94,12 @@ t.test('a plant of the API is the same after it was stored', async (t) => {
       t.same(json, { ...given, id: 4 })
     }),
   )
+  t.strictSame(codec.toValues({ id: 4n, name: 'Abies', tag: '', fields: '"height":1' }), {
+    id: 4n,
+    name: 'Abies',
+    tag: '',
+    ...{ height: 1 },
+  })
 })
 
 t.test('undocumented and inherited members are not stored', async (t) => {
