@@ -36,13 +36,19 @@ async function serve(t: Test, fields: readonly OwnField[]): Promise<Service> {
   return startService(t, { fields: loadOverlay(writeOverlay(t, fields)) })
 }
 
+/** A service whose plants have the fields in `named`. Each test finds it empty. */
+let service: Service
+t.before(async () => {
+  service = await serve(t, named)
+})
+t.beforeEach(() => service.call({ method: 'DELETE', path: '/plants/1' }))
+
 async function read(service: Service, path: string): Promise<string> {
   const { status, body } = await service.call({ method: 'GET', path })
   return status === 200 ? body : `${status}: ${body}`
 }
 
 t.test('a plant can have 100 fields with any names', async (t) => {
-  const service = await serve(t, named)
   const all = membersOf((name) => `${name} "\u0001`)
   for (const order of [SORTED, SORTED.toReversed()]) {
     const body = `{${membersOf((name) => `${name} "\u0001`, order)},"name":"Abies","id":1}`
@@ -72,7 +78,6 @@ t.test('a plant can have 100 fields with any names', async (t) => {
 const BARE = '{"id":1,"name":"Abies"}'
 
 t.test('a field that a plant does not have is not inherited', async (t) => {
-  const service = await serve(t, named)
   t.match(await service.call({ body: BARE }), { status: 200, body: '{"name":"Abies"}' })
   t.match(await service.call({ body: BARE }), { status: 200, body: '{"name":"Abies"}' })
   t.equal(await read(service, '/plants'), `[${BARE}]`)
@@ -86,7 +91,6 @@ t.test('a field that a plant does not have is not inherited', async (t) => {
 })
 
 t.test('a change list can have the fields that are named like parts of a change', async (t) => {
-  const service = await serve(t, named)
   const own = '"clears":"c","expected":"e","fields":"f","patch":"p","type":"remove"'
   const change = async (json: string) => {
     const { status, body } = await service.call({ method: 'PATCH', body: `[${json}]` })
@@ -194,11 +198,10 @@ t.test('a list can change 1,000 plants with 100 fields each', async (t) => {
   t.match(await send('create', 1), { unchanged: 1000 })
   t.match(await send('replace', 2), { changed: 1000 })
   const page = await read(service, '/plants?limit=1000')
-  t.ok(page === `[${plants(2).map((members) => `{${members}}`)}]`, page.slice(0, 1000))
+  t.ok(page === `[${plants(2).map((members) => `{${members}}`)}]`)
 })
 
 t.test('a create can have 100,000 unknown members next to own fields', async (t) => {
-  const service = await serve(t, named)
   const own = membersOf((name) => name)
   // A quadratic time would exceed the limit of the test.
   const unknown = Array.from({ length: 100_000 }, (_, index) => `"${index.toString(36)}_":0`)
