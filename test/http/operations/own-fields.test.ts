@@ -109,6 +109,18 @@ t.test('a change list can have the fields that are named like parts of a change'
   t.match(await change('{"op":"update","id":1,"color":"red"}'), /^400 .*color/)
 })
 
+t.test('the served contract has fields with any names', async (t) => {
+  const { components } = JSON.parse(await read(service, '/documentation/json'))
+  for (const schema of ['Plant', 'PlantPatch', 'PlantUpdate']) {
+    const names = Object.keys(components.schemas[schema].properties)
+    t.same(
+      named.filter(({ name }) => !names.includes(name)),
+      [],
+      schema,
+    )
+  }
+})
+
 const NUMBERS: readonly [name: string, given: string, stored: string | 400][] = [
   ['int64', '-9223372036854775808', '-9223372036854775808'],
   ['int64', '9223372036854775807', '9223372036854775807'],
