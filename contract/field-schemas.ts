@@ -89,7 +89,10 @@ function checkName(place: string, name: string): void {
       `${quoted} is not a name: it must have 1 to ${NAME_LENGTH_MAX} characters, without control characters and lone surrogates`,
     )
   }
-  if (RESERVED.has(name)) throw new FieldError(childPlace(place, name), 'this name is reserved')
+  // With such a name in `properties`, tools take those for a schema with a keyword such as `$ref` or `$id`.
+  const isKeyword = name.startsWith('$')
+  if (isKeyword || RESERVED.has(name))
+    throw new FieldError(childPlace(place, name), 'this name is reserved')
 }
 
 /** Checks the type, and that it can have all of the keywords. */

@@ -6,6 +6,7 @@ import {
   type Content,
   contentJson,
   type FieldsPatch,
+  parseSources,
   plantJson,
   readFields,
   writeFields,
@@ -126,21 +127,24 @@ export class PlantCodec {
   /** The JSON of a page. Without hidden fields, it is that of the store. */
   pageJson({ json }: Pick<PlantPage, 'json'>): PlantPage['json'] {
     if (this.#hidden.size === 0) return json
-    const hidden = this.#hidden
-    const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
-    // The names of an array's members are numbers, which can be those of fields.
-    function show(this: unknown, name: string, value: unknown, context?: { source?: string }) {
-      if (hidden.has(name) && !Array.isArray(this)) return undefined
-      return typeof value === 'number' ? rawJSON(String(context?.source)) : value
-    }
-    const plants: unknown = JSON.parse(json, show)
-    return JSON.stringify(plants) as PlantPage['json']
+    const plants = Object(parseSources(json)) as { readonly [name: string]: string }[]
+    const shown = plants.map(({ id, name, tag, ...own }) => {
+      const members = [`"id":${id}`, `"name":${name}`]
+      if (tag !== undefined) members.push(`"tag":${tag}`)
+      const fields = writeFields(this.#shown(Object.entries(own)))
+      if (fields !== undefined) members.push(fields)
+      return `{${members.join()}}`
+    })
+    return `[${shown.join()}]` as PlantPage['json']
   }
 
   #withoutHidden<Each extends Content>(plant: Each): Each {
     const { fields } = plant
     if (this.#hidden.size === 0 || fields === undefined || fields === null) return plant
-    const shown = readFields(fields).filter(([name]) => !this.#hidden.has(name))
-    return { ...plant, fields: writeFields(shown) }
+    return { ...plant, fields: writeFields(this.#shown(readFields(fields))) }
+  }
+
+  #shown(fields: readonly [name: string, json: string][]) {
+    return fields.filter(([name]) => !this.#hidden.has(name))
   }
 }

@@ -4,10 +4,9 @@ import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { extendContract, loadContract } from '../../contract/contract.ts'
 import { OWN_FIELDS_MAX } from '../../contract/own-fields.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { FIR, NURSERY } from '../page/own-fields/nursery.ts'
+import { FIELDS, FIR } from '../page/own-fields/nursery.ts'
 import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
 
 const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
@@ -44,8 +43,8 @@ async function cellsOf(plants: PlantsPage, id: bigint): Promise<readonly string[
 }
 
 testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
-  async function start(t: Test, contract = NURSERY): Promise<Service> {
-    const service = await startService(t, { contract })
+  async function start(t: Test): Promise<Service> {
+    const service = await startService(t, { fields: FIELDS })
     await clientOf(service).createPlants([FIR, { id: 8n, name: 'Acer' }])
     return service
   }
@@ -212,7 +211,7 @@ testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
         name: `field ${index}`,
         schema: { type: 'string' } as const,
       }))
-      const service = await startService(t, { contract: extendContract(loadContract(), fields) })
+      const service = await startService(t, { fields })
       const values = Object.fromEntries(fields.map(({ name }) => [name, `${name} `.repeat(9)]))
       const many = Array.from({ length: 60 }, (_, index) => ({
         ...values,

@@ -1,6 +1,5 @@
 /** A service whose plants have own fields of each type. */
 import type { Test } from 'tap'
-import { extendContract, loadContract } from '../../contract/contract.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -14,5 +13,5 @@ const FIELDS: readonly OwnField[] = [
 ]
 
 export function startNursery(t: Test): Promise<Service> {
-  return startService(t, { contract: extendContract(loadContract(), FIELDS) })
+  return startService(t, { fields: FIELDS })
 }

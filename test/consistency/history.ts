@@ -15,15 +15,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseJson, toJson } from '../../client/json.ts'
 import type { Change } from '../../service/change-feed.ts'
-import type { Plant, PlantPatch, StoredPlant } from '../../service/plant-store.ts'
+import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Answer } from '../helpers/contract-check.ts'
+import type { Content, Patch } from './operations/register.ts'
 
 /** The parameters of an operation; each has those that its entry in `operations/operations.ts` plans. */
 export interface Arguments {
   readonly id?: bigint
-  readonly content?: Plant
-  readonly patch?: PlantPatch
-  readonly plants?: readonly StoredPlant[]
+  readonly content?: Content
+  readonly patch?: Patch
+  readonly plants?: readonly ListedPlant[]
   readonly changes?: readonly ListedChange[]
   /** The query string. */
   readonly query?: string
@@ -31,8 +32,13 @@ export interface Arguments {
   readonly version?: string
 }
 
+/** A plant to create. */
+export interface ListedPlant extends Content {
+  readonly id: bigint
+}
+
 /** A change in a list. */
-export interface ListedChange extends Partial<PlantPatch> {
+export interface ListedChange extends Patch {
   readonly op: 'create' | 'replace' | 'update' | 'remove'
   readonly id: bigint
   /** The version in `ifMatch`. */

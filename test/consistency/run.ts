@@ -85,7 +85,7 @@ async function runAndJudge(
   const consumers = await Promise.all(starts.map((start) => start(place, target)))
   const follower = new Follower(target.urls)
   owner.teardown(() => follower.abandon())
-  const load = new Load({ urls: target.urls, history })
+  const load = new Load({ urls: target.urls, history, fields: target.fields })
   const callsBefore = (callsMax: number) => () => random.below(callsMax)
   const begin = performance.now()
   const end = begin + seconds * 1000
@@ -154,7 +154,7 @@ async function listAll(target: Target, history: History): Promise<StoredPlant[]>
       arguments: { query: '' },
       called: performance.now(),
     }
-    await perform(agent, all[attempt % all.length] as string, call, [])
+    await perform(agent, all[attempt % all.length] as string, call)
     if (call.answer?.status === 200) {
       history.calls.push(call)
       return plantsOf(call)

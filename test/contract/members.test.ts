@@ -9,6 +9,7 @@ import {
   type MemberType,
   type MemberValue,
   readText,
+  writeJson,
   writeText,
 } from '../../contract/members.ts'
 import { describePlants } from '../../contract/plant.ts'
@@ -82,4 +83,27 @@ t.test('plants with other members follow their description', async (t) => {
   t.same(plants.pickContent(plant), { name: 'Abies', soil: '"loam"' })
   t.equal(plants.textLength(plant), 11)
   t.same(plants.toFields(plant), ['4', 'Abies', undefined, '"loam"'])
+})
+
+const NO_VALUES: readonly [type: MemberType, ...texts: string[]][] = [
+  ['int64', '', ' 1', '1.0', '01', 'x', `${INT64_MAX + 1n}`, `${INT64_MIN - 1n}`],
+  ['int32', '', '1.5', 'x', '2147483648', '-2147483649', '9223372036854775807'],
+  ['number', '', ' 1', '0x1', '1e309', 'NaN', 'Infinity', '0.12345678901234567890'],
+  ['boolean', '', 'TRUE', '1', 'yes'],
+]
+for (const [type, ...texts] of NO_VALUES) {
+  t.test(`text that is not a value of type ${type} is not read`, async (t) => {
+    const member: Member = { name: 'member', type, isRequired: false }
+    for (const text of texts) t.equal(readText(member, text), undefined, text)
+  })
+}
+
+t.test('a value is written as JSON', async (t) => {
+  for (const [value, json] of [
+    [INT64_MAX, '9223372036854775807'],
+    [24.5, '24.5'],
+    [true, 'true'],
+    ['"', '"\\""'],
+  ] as const)
+    t.equal(writeJson(value), json)
 })

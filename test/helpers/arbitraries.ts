@@ -8,11 +8,17 @@ interface Schema {
   allOf?: Schema[]
   properties?: Record<string, Schema>
   required?: string[]
+  enum?: (string | null)[]
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
 }
 
 /** JSON as sent, or a fragment of it. */
 type Text = string
 
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n }
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
 
 /** Number of code points that are surrogates, not characters. */
@@ -41,10 +47,17 @@ const unstorable = fc
   .tuple(storable, fc.constantFrom('\0', '\ud800', '\udfff'), storable)
   .map((parts) => parts.join('#'))
 
+/** Endings that do not change the value of an integer, except 0e-1, which follows ten times the value. */
+const ENDING = fc.constantFrom('', '.0', '.000', 'e0', '0e-1')
+
+function spelled(integer: bigint | number, ending: string): Text {
+  return integer === 0 || integer === 0n ? '0' : integer + ending
+}
+
 /** An int64 and one of its spellings in JSON. */
 export const int64: fc.Arbitrary<{ id: bigint; text: Text }> = fc
-  .tuple(fc.bigInt(INT64), fc.constantFrom('', '.0', '.000', 'e0', '0e-1'))
-  .map(([id, ending]) => ({ id, text: id === 0n ? '0' : id + ending }))
+  .tuple(fc.bigInt(INT64), ENDING)
+  .map(([id, ending]) => ({ id, text: spelled(id, ending) }))
 
 const ANY = fc.jsonValue().map((value) => JSON.stringify(value))
 
@@ -82,36 +95,72 @@ export function objectText(members: Record<string, Text>): Text {
   return `{${pairs.join(', ')}}`
 }
 
-function valid({ type, format }: Schema): fc.Arbitrary<Text> {
-  if (Array.isArray(type)) return fc.oneof(...type.map((each) => valid({ type: each })))
+function valid(schema: Schema): fc.Arbitrary<Text> {
+  const { type, format, enum: values, minLength = 0, maximum, minimum } = schema
+  if (Array.isArray(type)) return fc.oneof(...type.map((each) => valid({ ...schema, type: each })))
   if (type === 'null') return fc.constant('null')
+  if (type === 'boolean') return fc.constantFrom('true', 'false')
   if (type === 'integer' && format === 'int64') return int64.map(({ text }) => text)
-  if (type === 'string') return storable.map((text) => JSON.stringify(text))
-  throw new Error(`no arbitrary for ${type} ${format}`)
+  if (type === 'integer') {
+    const range = { min: minimum ?? -(2 ** 31), max: maximum ?? 2 ** 31 - 1 }
+    return fc.tuple(fc.integer(range), ENDING).map(([value, ending]) => spelled(value, ending))
+  }
+  if (type === 'number') {
+    const finite = { noNaN: true, noDefaultInfinity: true }
+    return fc.double({ ...finite, ...(minimum !== undefined && { min: minimum }) }).map(String)
+  }
+  if (type !== 'string') throw new Error(`no arbitrary for ${type} ${format}`)
+  const text = values
+    ? fc.constantFrom(...values.filter((value) => value !== null))
+    : textOf(format)
+  return text.filter(({ length }) => length >= minLength).map((each) => JSON.stringify(each))
 }
 
-function invalid({ type }: Schema): fc.Arbitrary<Text> {
+const day = fc
+  .date({ noInvalidDate: true, min: new Date('0001-01-01'), max: new Date('9999-12-31') })
+  .map((date) => date.toISOString())
+
+/** Any string with a format; without one, any that can be stored. */
+function textOf(format: string | undefined): fc.Arbitrary<string> {
+  if (format === 'date') return day.map((text) => text.slice(0, 10))
+  if (format === 'date-time') return day
+  if (format === 'uri') return fc.webUrl({ withQueryParameters: true, withFragments: true })
+  if (format === 'email') return fc.emailAddress()
+  return storable
+}
+
+function invalid(schema: Schema): fc.Arbitrary<Text> {
+  const { type, enum: values, format, minLength = 0, maxLength, minimum, maximum } = schema
   const types = [type].flat()
   const otherType = fc
     .jsonValue()
-    .filter((value) => !types.includes(typeOf(value)))
+    .filter((value) => !typesOf(value).some((each) => types.includes(each)))
     .map((value) => JSON.stringify(value))
+  const others: fc.Arbitrary<Text>[] = []
   if (types.includes('string')) {
-    const text = unstorable.map((text) => JSON.stringify(text))
-    return fc.oneof(otherType, text)
+    others.push(unstorable.map((text) => JSON.stringify(text)))
+    if (values || format) others.push(storable.map((text) => JSON.stringify(`${text} ?`)))
+    if (minLength > 0) others.push(fc.constant('""'))
+    if (maxLength !== undefined) others.push(fc.constant(JSON.stringify('x'.repeat(maxLength + 1))))
   }
-  const beyond = fc.oneof(fc.bigInt({ min: INT64.max + 1n }), fc.bigInt({ max: INT64.min - 1n }))
-  return fc.oneof(
-    otherType,
-    beyond.map(String),
-    int64.map(({ id }) => `${id}.5`),
-  )
+  if (types.includes('integer')) {
+    const { min, max } = format === 'int32' ? INT32 : INT64
+    const [least, greatest] = [BigInt(minimum ?? min), BigInt(maximum ?? max)]
+    others.push(fc.bigInt({ min: greatest + 1n }).map(String))
+    others.push(fc.bigInt({ max: least - 1n }).map(String))
+    others.push(int64.map(({ id }) => `${id}.5`))
+  }
+  if (types.includes('number')) {
+    others.push(fc.constantFrom('1e309', '-1e309', '1e-400', '0.10000000000000001'))
+    if (minimum !== undefined) others.push(fc.constant(String(minimum - 1)))
+  }
+  return fc.oneof(otherType, ...others)
 }
 
-/** JSON Schema's name for the type of a value, for the types that the contract uses. */
-function typeOf(value: unknown): string {
-  if (value === null) return 'null'
-  return Number.isInteger(value) ? 'integer' : typeof value
+/** JSON Schema's names for the type of a value. */
+function typesOf(value: unknown): string[] {
+  if (value === null) return ['null']
+  return Number.isInteger(value) ? ['integer', 'number'] : [typeof value]
 }
 
 function merged(schema: Schema): { properties: Record<string, Schema>; required: string[] } {

@@ -43,7 +43,7 @@ export const contract = loadContract() as Document
 /** The contract with all references resolved. */
 const whole = dereference(contract)
 
-const ajv = new Ajv2020({ strict: false, allErrors: true })
+const ajv = new Ajv2020({ strict: false, allErrors: true, ownProperties: true })
 ajvFormats.default(ajv)
 const validators = new Map<string, ValidateFunction>()
 
@@ -67,25 +67,47 @@ export function responsesOutsideOperations(): Responses {
   return whole['x-responses-outside-operations']
 }
 
-/** A schema of the contract with all references resolved. */
-export function schemaOf(name: string): object {
-  return whole.components.schemas[name] as object
+/** A schema of a contract with all references resolved. */
+export function schemaOf(name: string, document: ContractDocument = contract): object {
+  return dereference(document.components.schemas[name] as object, document)
 }
 
 /**
- * Checks a response against the contract.
+ * Checks a response against a contract.
  *
  * @param method undefined if the request was too malformed to have one
  * @throws Error naming the part of the response that the contract does not document
  */
-export function checkAnswer(method: string | undefined, path: string | undefined, answer: Answer) {
+export type AnswerCheck = (
+  method: string | undefined,
+  path: string | undefined,
+  answer: Answer,
+) => void
+
+/** Checks a response against the contract. */
+export const checkAnswer = answerCheck(contract)
+
+/** Prepares to check responses against a contract with own fields. */
+export function answerCheck(document: ContractDocument): AnswerCheck {
+  const all = dereference(document) as Document
+  return (method, path, answer) => check(all, { method, path, answer })
+}
+
+interface Exchange {
+  readonly method: string | undefined
+  readonly path: string | undefined
+  readonly answer: Answer
+}
+
+function check(document: Document, exchange: Exchange) {
+  const { method, path, answer } = exchange
   const { status, body } = answer
-  if (isOpen(path, status)) return
-  const response = documented(method, path, answer)
+  if (isOpen(document, path, status)) return
+  const response = documented(document, exchange)
   if (response === undefined) {
     throw new Error(`${status} is not documented for ${method} ${path}: ${body}`)
   }
-  checkHeaders(response, answer)
+  checkHeaders(document, response, answer)
   if (answer.headers['content-type'] === EVENT_STREAM) return checkStream(response, answer)
   const schema = response.content?.['application/json']?.schema
   if (schema === undefined) return checkNoContent(answer)
@@ -104,22 +126,22 @@ export function checkAnswer(method: string | undefined, path: string | undefined
 }
 
 /** Whether the path needs no token, and the contract documents nothing but the status of its response. */
-function isOpen(path = '', status: number): boolean {
-  const found = Object.entries(whole['x-open-paths']).find(([open]) =>
+function isOpen(document: Document, path = '', status: number): boolean {
+  const found = Object.entries(document['x-open-paths']).find(([open]) =>
     open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : open === path.replace(/\?.*/s, ''),
   )
   return found?.[1].includes(status) ?? false
 }
 
 /** A response has only the headers that the contract documents for it, and their values match the schemas. */
-function checkHeaders(response: ResponseObject, { status, headers }: Answer) {
+function checkHeaders(document: Document, response: ResponseObject, { status, headers }: Answer) {
   const isStream = headers['content-type'] === EVENT_STREAM
   const known = new Set(isStream ? [...GENERAL, 'transfer-encoding'] : GENERAL)
   if (headers.date === undefined) throw new Error(`${status} has no Date (RFC 9110 §6.6.1)`)
   const documented = {
     ...response.headers,
-    ...whole['x-general-headers'],
-    ...whole['x-cors-headers'],
+    ...document['x-general-headers'],
+    ...document['x-cors-headers'],
   }
   for (const [name, { required = false, schema }] of Object.entries(documented)) {
     const value = headers[name.toLowerCase()]
@@ -158,19 +180,18 @@ function checkFraming(method: string | undefined, { status, headers, body }: Ans
 
 /** The response in the contract. */
 function documented(
-  method = '',
-  path = '',
-  { status, headers }: Answer,
+  document: Document,
+  { method = '', path = '', answer: { status, headers } }: Exchange,
 ): ResponseObject | undefined {
   // HEAD has the responses of GET (RFC 9110 §9.3.2).
   const name = method === 'HEAD' ? 'get' : method.toLowerCase()
   if (method === 'OPTIONS' && status === 204 && isFromCors(headers)) {
-    return whole['x-responses-to-preflights'][status]
+    return document['x-responses-to-preflights'][status]
   }
-  const operation = itemAt(path.replace(/\?.*/s, ''))?.[name]
+  const operation = itemAt(document, path.replace(/\?.*/s, ''))?.[name]
   if (operation !== undefined) return (operation.responses as Responses)[status]
   if (status === 204 && method !== 'OPTIONS') return undefined
-  return responsesOutsideOperations()[status]
+  return document['x-responses-outside-operations'][status]
 }
 
 /** Whether a 204 is the response to a preflight. Any other OPTIONS gets `Allow`. */
@@ -178,10 +199,10 @@ function isFromCors({ allow, vary, 'access-control-allow-origin': origin }: Answ
   return allow === undefined && (vary === 'Origin' || origin === '*')
 }
 
-function itemAt(path: string) {
+function itemAt({ paths }: Document, path: string) {
   const segments = path.split('/')
   const fits = (part: string, index: number) => part.startsWith('{') || part === segments[index]
-  return Object.entries(whole.paths).find(([template]) => {
+  return Object.entries(paths).find(([template]) => {
     const parts = template.split('/')
     return parts.length === segments.length && parts.every(fits)
   })?.[1]
@@ -210,8 +231,8 @@ function rejectUnknownMembers(schema: { items?: object }): object {
     : { ...schema, unevaluatedProperties: false }
 }
 
-/** A document with all references resolved. They must not be circular. */
-export function dereference<Whole extends object>(document: Whole): Whole {
+/** A part of a document with all references resolved. They must not be circular. */
+export function dereference<Part extends object>(part: Part, document: object = part): Part {
   const inPlace = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inPlace)
     if (typeof node !== 'object' || node === null) return node
@@ -222,5 +243,5 @@ export function dereference<Whole extends object>(document: Whole): Whole {
     const keys = reference.replace('#/', '').split('/')
     return keys.reduce((node, key) => (node as Record<string, unknown>)[key], document as unknown)
   }
-  return inPlace(document) as Whole
+  return inPlace(part) as Part
 }

@@ -4,15 +4,17 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import type { Test } from 'tap'
-import { type ContractDocument, loadContract } from '../../contract/contract.ts'
+import { type ContractDocument, extendContract, loadContract } from '../../contract/contract.ts'
+import type { OwnField } from '../../contract/own-fields.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { type Config, defaultConfig, storeOptions } from '../../src/config/config.ts'
 import { type HttpServerOptions, prepareHttpServer } from '../../src/http-threads/http-server.ts'
 import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
+import { adoptFields } from '../../src/start/own-fields.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../src/stores/shared/store.ts'
-import { type Answer, checkAnswer } from './contract-check.ts'
+import { type Answer, type AnswerCheck, answerCheck, checkAnswer } from './contract-check.ts'
 import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
 
@@ -38,8 +40,10 @@ export interface StartOptions
     'clock' | 'faults' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'
   > {
   readonly config?: Partial<Config>
-  /** By default, the contract without own fields. */
-  readonly contract?: ContractDocument
+  /** The own fields of the contract. Without them, the service neither stores nor hides fields. */
+  readonly fields?: readonly OwnField[]
+  /** A service whose database this one uses. By default, it has its own. */
+  readonly sharedWith?: Service
   /** Methods that replace the store's. */
   readonly instead?: Partial<ThreadStore>
   /** Receives the lines of the log. */
@@ -52,10 +56,12 @@ export interface StartOptions
 export class Caller {
   readonly port: number
   readonly token: string
+  readonly #check: AnswerCheck
 
-  constructor(port: number, token: string) {
+  constructor(port: number, token: string, check: AnswerCheck = checkAnswer) {
     this.port = port
     this.token = token
+    this.#check = check
   }
 
   get url(): string {
@@ -75,7 +81,7 @@ export class Caller {
       },
       body: typeof body === 'string' || body instanceof Uint8Array ? body : jsonOf(body),
     })
-    checkAnswer(method, path, answer)
+    this.#check(method, path, answer)
     const isJson = answer.headers['content-type'] === 'application/json' && answer.body !== ''
     return { ...answer, json: isJson ? parseExact(answer.body) : undefined }
   }
@@ -89,6 +95,7 @@ interface ServiceParts {
   readonly place: Place
   readonly port: number
   readonly token: string
+  readonly check: AnswerCheck
 }
 
 /** The service as in production, with its own socket and storage. */
@@ -96,24 +103,24 @@ export class Service extends Caller {
   readonly app: FastifyInstance
   readonly close: () => Promise<void>
   readonly store: Store
-  readonly #place: Place
+  readonly place: Place
 
-  constructor({ app, close, store, place, port, token }: ServiceParts) {
-    super(port, token)
+  constructor({ app, close, store, place, port, token, check }: ServiceParts) {
+    super(port, token, check)
     this.app = app
     this.close = close
     this.store = store
-    this.#place = place
+    this.place = place
   }
 
   get database(): string {
-    return this.#place.database
+    return this.place.database
   }
 
   /** A plant in the database, read through another connection. */
   async stored(id: bigint): Promise<StoredRow | undefined> {
     const sql = `SELECT id, name, tag FROM plants WHERE id = ${id}`
-    const [row] = await this.#place.query<StoredRow>(sql)
+    const [row] = await this.place.query<StoredRow>(sql)
     return row && { ...row, id: BigInt(row.id) }
   }
 
@@ -121,7 +128,7 @@ export class Service extends Caller {
   async count(name?: string): Promise<number> {
     const where = name === undefined ? '' : `WHERE name = '${name}'`
     const sql = `SELECT count(*) AS count FROM plants ${where}`
-    return Number((await this.#place.query<{ count: bigint }>(sql))[0]?.count)
+    return Number((await this.place.query<{ count: bigint }>(sql))[0]?.count)
   }
 
   async issueToken(name: string, scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
@@ -142,23 +149,28 @@ export function startOn(other: Engine): void {
 
 /** Starts a service that stops when the test ends. A test can start several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const place = await engine(t)
+  const { fields, sharedWith } = options
+  const place = sharedWith?.place ?? (await engine(t))
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
   t.teardown(() => stop())
-  const { instead, logger, issuer, config: settings, contract = loadContract(), ...parts } = options
+  const { instead, logger, issuer, config: settings, ...parts } = options
   const config = { ...defaultConfig(), ...PATIENCE, ...settings, database: place.database }
   const store = await withoutCoverage(() => openStore(storeOptions(config)))
+  const contract = extendContract(loadContract(), fields ?? [])
+  const hiddenFields = fields && (await adoptFields(store, fields, { hide: false }))
   const log = logger && pino({ level: logger.level ?? 'info' }, logger.stream)
   const { app, listen, close } = await prepareHttpServer({
     ...parts,
     config,
     contract,
+    ...(hiddenFields && { hiddenFields }),
     store: withInstead(store, instead),
     log,
     readKeys: issuerKeys(config, log, issuer),
   })
-  const issued = await new AccessTokens(store).issue({ name: 'test', scopes: ['read', 'write'] })
+  const request = { name: 'test', scopes: ['read', 'write'] } as const
+  const issued = sharedWith?.token ?? (await new AccessTokens(store).issue(request))
   const { addresses } = await listen({ hosts: ['127.0.0.1'], port: 0 })
   stop = async () => {
     app.server.closeAllConnections()
@@ -166,7 +178,12 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     await store.close()
   }
   const { port } = addresses[0] as AddressInfo
-  return new Service({ app, close, store, place, port, token: issued as string })
+  const check = checkOf(contract)
+  return new Service({ app, close, store, place, port, token: issued as string, check })
+}
+
+function checkOf(contract: ContractDocument): AnswerCheck {
+  return contract === loadContract() ? checkAnswer : answerCheck(contract)
 }
 
 function withInstead(store: ThreadStore, instead: Partial<ThreadStore> = {}): ThreadStore {
@@ -183,18 +200,20 @@ export function expireRequests({ app }: Service): void {
   Object.assign(app.server, { headersTimeout: 1, requestTimeout: 1 })
 }
 
-/** Parses JSON in which each id becomes a bigint. */
+/** Parses JSON in which each id, and each integer that a double could change, becomes a bigint. */
 export function parseExact(json: string): unknown {
-  return JSON.parse(json, exactId)
+  return JSON.parse(json, exactInteger)
 }
 
-/** Parses an id as a bigint with exactly the digits in the response. */
-function exactId(key: string, value: unknown, context?: { source: string }): unknown {
-  const isId = key === 'id' && typeof value === 'number' && context !== undefined
-  return isId ? BigInt(context.source) : value
+function exactInteger(key: string, value: unknown, context?: { source: string }): unknown {
+  if (typeof value !== 'number' || context === undefined) return value
+  const { source } = context
+  const isExact = key !== 'id' && (Number.isSafeInteger(value) || !/^-?\d+$/.test(source))
+  return isExact ? value : BigInt(source)
 }
 
-function jsonOf(body: unknown): string | undefined {
+/** A value as JSON; undefined as undefined. */
+export function jsonOf(body: unknown): string | undefined {
   if (body === undefined) return undefined
   // JSON.stringify rejects bigints, which ids are.
   return JSON.stringify(body, (_key, value) =>

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
+import { WITH_FIELDS } from '../helpers/nursery.ts'
 import { runCampaign } from './fuzz/campaign.ts'
 import { planOf } from './fuzz/plan.ts'
 import { Trial } from './trial.ts'
@@ -14,7 +15,7 @@ const CAMPAIGNS = [
 
 t.test('mutated requests get documented responses and do no harm', async (t) => {
   const database = join(t.testdir(), 'plants.db')
-  const trial = await Trial.start(t, database, ['--request-timeout=2s'])
+  const trial = await Trial.start(t, database, ['--request-timeout=2s', ...WITH_FIELDS])
   const kept = new Map<bigint, string>()
   for (const options of CAMPAIGNS) {
     const report = await runCampaign(trial.target, { ...options, concurrency: 32 })

@@ -1,4 +1,6 @@
-import { checkAnswer, contract } from '../helpers/contract-check.ts'
+import { extendContract, loadContract } from '../../contract/contract.ts'
+import { answerCheck, contract } from '../helpers/contract-check.ts'
+import { OWN_FIELDS } from '../helpers/nursery.ts'
 import type { Response } from './responses.ts'
 
 interface Asked {
@@ -30,6 +32,9 @@ const REFUSED = [...ANY, { method: 'GET', path: '/documentation/nothing' }]
 
 /** Statuses sent before the request head is complete, so they carry content even for HEAD. */
 const UNREAD = [400, 408, 431]
+
+/** Checks a response against the contract, whether or not the service has own fields. */
+export const checkAnswer = answerCheck(extendContract(loadContract(), OWN_FIELDS))
 
 /** Checks responses against the contract, including responses to requests too broken to identify. */
 export class Judge {

@@ -1,7 +1,8 @@
 /** Well-behaved clients that measure what an attack does to them. */
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Answer, checkAnswer } from '../helpers/contract-check.ts'
+import type { Answer } from '../helpers/contract-check.ts'
+import { checkAnswer } from './judge.ts'
 import { TOKEN } from './target.ts'
 
 /** Outside the range of ids that attacks use. */

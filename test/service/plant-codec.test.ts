@@ -61,6 +61,7 @@ t.test('the contract of plants with own fields has them, in their order', async 
       ['Höhe "1"\n', 'string'],
     ],
   )
+  t.same(Object.keys(loadContract().components.schemas.Plant?.properties ?? {}), ['name', 'tag'])
   const { PlantPatch, PlantUpdate } = contract.components.schemas
   for (const schema of [PlantPatch, PlantUpdate]) {
     t.match(schema?.properties, {
@@ -93,6 +94,12 @@ t.test('a plant of the API is the same after it was stored', async (t) => {
       t.same(json, { ...given, id: 4 })
     }),
   )
+  t.strictSame(codec.toValues({ id: 4n, name: 'Abies', tag: '', fields: '"height":1' }), {
+    id: 4n,
+    name: 'Abies',
+    tag: '',
+    ...{ height: 1 },
+  })
 })
 
 t.test('undocumented and inherited members are not stored', async (t) => {
@@ -109,6 +116,19 @@ t.test('a patch sets, clears and keeps own fields', async (t) => {
   t.equal(mergeFields('"light":"sun"', { clears: '"light":null' }), undefined)
   t.equal(mergeFields(undefined, patch), '"height":5')
   t.equal(mergeFields('"a":1', {}), '"a":1')
+})
+
+t.test('a replacement clears what it does not have', async (t) => {
+  const { clears } = codec.toPlant({ id: 1n, name: 'Abies' })
+  t.strictSame(codec.toReplacement({ name: 'Abies' }), { name: 'Abies', tag: null, clears })
+  const one = new PlantCodec(members.filter(({ name }) => name === 'height'))
+  t.strictSame(one.toReplacement({ name: 'Abies', tag: 'Tree', ...{ height: 5 } }), {
+    name: 'Abies',
+    tag: 'Tree',
+    fields: '"height":5',
+  })
+  t.strictSame(one.toPatch(Object({ height: null })), { clears: '"height":null' })
+  t.strictSame(new PlantCodec([]).toReplacement({ name: 'Abies' }), { name: 'Abies', tag: null })
 })
 
 t.test('merging patches is the same as merging their members', async (t) => {

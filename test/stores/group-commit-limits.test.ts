@@ -84,6 +84,12 @@ const LIMITS: Limit[] = [
   { what: 'text of tags', change: creation('', LONG), room: 64, text: 64 * MEBI },
   { what: 'text of updates', change: update({ name: LONG, tag: LONG }), room: 32, text: 64 * MEBI },
   {
+    what: 'text of own fields',
+    change: update({ fields: LONG, clears: LONG }),
+    room: 32,
+    text: 64 * MEBI,
+  },
+  {
     what: 'lists',
     change: list(1000, ''),
     room: 8,

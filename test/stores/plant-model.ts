@@ -162,11 +162,20 @@ function put(stored: StoredPlant | undefined, { id, name, tag, ...patch }: NewPl
 
 /** The own fields after a patch, as members of an object. */
 function merge(stored: StoredPlant | undefined, { fields = '', clears = '' }: FieldsPatch) {
-  const parts = [stored?.fields ?? '', fields, clears].map((part) => JSON.parse(`{${part}}`))
+  const parts = [stored?.fields ?? '', fields, clears].map((part) => parseNumbers(`{${part}}`))
   const values: Record<string, unknown> = Object.assign({}, ...parts)
   const names = Object.keys(values).filter((name) => values[name] !== null)
   const members = names.sort().map((name) => [name, values[name]].map((it) => JSON.stringify(it)))
   return members.length === 0 ? {} : { fields: members.map((member) => member.join(':')).join() }
+}
+
+const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
+
+/** Parses JSON in which each number keeps its text, because it can be an int64. */
+function parseNumbers(json: string): object {
+  const exact = (_name: string, value: unknown, context?: { source: string }) =>
+    typeof value === 'number' ? rawJSON(String(context?.source)) : value
+  return Object(JSON.parse(json, exact))
 }
 
 function toStored({ id, name, tag, fields }: StoredPlant): StoredPlant {

@@ -4,15 +4,15 @@
  */
 import { Agent } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Plant, StoredPlant } from '../../../client/client.ts'
 import { parseJson } from '../../../client/json.ts'
-import { contentVersion, type Plant as StoredContent } from '../../../service/plant-store.ts'
-import { type Answer, checkAnswer } from '../../helpers/contract-check.ts'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
+import type { OwnField } from '../../../contract/own-fields.ts'
+import { type Answer, type AnswerCheck, answerCheck } from '../../helpers/contract-check.ts'
 import { Random } from '../../hostile/fuzz/random.ts'
 import { type Arguments, type Call, type History, isOpen } from '../history.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { HttpRequest, Operation } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/operations.ts'
-import { contentOf } from '../operations/register.ts'
+import { type Content, contentOf, versionOf } from '../operations/register.ts'
 import { exchange } from './exchange.ts'
 
 const CLIENTS = 32
@@ -35,6 +35,8 @@ export interface LoadOptions {
   /** Where the service can be reached now. A client that loses its connection uses the next one. */
   readonly urls: () => readonly string[]
   readonly history: History
+  /** The own fields of the contract. */
+  readonly fields?: readonly OwnField[] | undefined
   readonly clients?: number
 }
 
@@ -42,6 +44,7 @@ export class Load {
   /** Responses that the contract does not document, and those with 500. */
   readonly undocumented: string[] = []
   readonly #options: LoadOptions
+  readonly #check: AnswerCheck
   readonly #agent = new Agent({ keepAlive: true })
   readonly #clients: Promise<unknown>
   #isEnded = false
@@ -50,7 +53,8 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options
-    const { clients = CLIENTS } = options
+    const { clients = CLIENTS, fields = [] } = options
+    this.#check = answerCheck(extendContract(loadContract(), fields))
     this.#clients = Promise.all(
       Array.from({ length: clients }, (_, number) => this.#client(number)),
     )
@@ -81,15 +85,20 @@ export class Load {
     this.#agent.destroy()
   }
 
+  readonly #record: Recorder = (request, answer) => {
+    const what = whatIsWrong(this.#check, request, answer)
+    if (what !== undefined) this.undocumented.push(`${request.method} ${request.path}: ${what}`)
+  }
+
   async #client(number: number): Promise<void> {
-    const { history, urls } = this.#options
-    const client = new Client(number, history.seed)
+    const { history, urls, fields } = this.#options
+    const client = new Client(number, history.seed, fields !== undefined)
     let server = number
     while (!this.#isEnded) {
       const call = client.plan()
       const all = urls()
       const url = all[server % all.length] as string
-      const isSent = await perform(this.#agent, url, call, this.undocumented)
+      const isSent = await perform(this.#agent, url, call, this.#record)
       if (isSent) history.calls.push(call)
       if (isSent && !isOpen(call)) {
         client.learn(call)
@@ -108,7 +117,8 @@ export class Load {
 class Client {
   readonly #number: number
   readonly #random: Random
-  readonly #seen = new Map<bigint, Plant>()
+  readonly #hasFields: boolean
+  readonly #seen = new Map<bigint, Content>()
   readonly #versions = new Map<bigint, string>()
   #serial = 0
   /** A change to repeat, because its outcome is unknown. */
@@ -116,8 +126,9 @@ class Client {
   /** How many calls in a row have failed. */
   #failures = 0
 
-  constructor(number: number, seed: number) {
+  constructor(number: number, seed: number, hasFields: boolean) {
     this.#number = number
+    this.#hasFields = hasFields
     this.#random = new Random(seed, number)
   }
 
@@ -136,6 +147,7 @@ class Client {
         serial: () => `${this.#number}.${++this.#serial}`,
         seen: this.#seen,
         versions: this.#versions,
+        hasFields: this.#hasFields,
       }),
     )
     this.#unclear = call
@@ -153,19 +165,22 @@ class Client {
     if (answer?.status !== 200) return
     if (operation === 'create') for (const plant of plants) this.#saw(plant.id, contentOf(plant))
     else if (id !== undefined && answer.body !== '') {
-      this.#saw(id, contentOf(parseJson(answer.body) as StoredPlant))
+      this.#saw(id, contentOf(parseJson(answer.body) as Content))
     }
   }
 
-  #saw(id: bigint, content: StoredContent): void {
-    this.#seen.set(id, content as Plant)
-    this.#versions.set(id, contentVersion(content))
+  #saw(id: bigint, content: Content): void {
+    this.#seen.set(id, content)
+    this.#versions.set(id, versionOf(content))
   }
 
   #call(operation: string, given: Arguments): Call {
     return { client: this.#number, operation, arguments: given, called: performance.now() }
   }
 }
+
+/** Receives a request and its response. */
+type Recorder = (request: HttpRequest, answer: Answer) => void
 
 /**
  * Sends a call and adds its response to it.
@@ -176,7 +191,7 @@ export async function perform(
   agent: Agent,
   url: string,
   call: Call,
-  undocumented: string[],
+  record: Recorder = () => {},
 ): Promise<boolean> {
   const request = (OPERATIONS[call.operation] as Operation).request(call.arguments)
   const answer = await exchange(agent, url, request)
@@ -186,14 +201,17 @@ export async function perform(
   const { status, body, headers } = answer
   const { etag, link } = headers
   call.answer = { status, body, ...(etag && { etag }), ...(link && { link }) }
-  const what = whatIsWrong(request.method, request.path, answer)
-  if (what !== undefined) undocumented.push(`${request.method} ${request.path}: ${what}`)
+  record(request, answer)
   return true
 }
 
-function whatIsWrong(method: string, path: string, answer: Answer): string | undefined {
+function whatIsWrong(
+  check: AnswerCheck,
+  { method, path }: HttpRequest,
+  answer: Answer,
+): string | undefined {
   try {
-    checkAnswer(method, path, answer)
+    check(method, path, answer)
     // The contract documents 500, but nothing here should cause it.
     return answer.status === 500 ? answer.body : undefined
   } catch (error) {

@@ -1,18 +1,20 @@
 /** The operations that change plants. */
 import { parseJson, toJson } from '../../../client/json.ts'
-import type { Plant, StoredPlant } from '../../../service/plant-store.ts'
-import type { Arguments, Call } from '../history.ts'
+import type { Call, ListedPlant } from '../history.ts'
 import type { Operation } from './operation.ts'
-import { newContent, newTag, PLANTS } from './plants.ts'
+import { heightOf, newContent, newLight, newTag, PLANTS } from './plants.ts'
 import {
+  type Content,
   changeStep,
   contentOf,
   creating,
   exactReadStep,
   IMPOSSIBLE,
   isSame,
+  type Patch,
   readStep,
   removing,
+  replacementOf,
   type Step,
   updating,
 } from './register.ts'
@@ -20,12 +22,12 @@ import {
 const BATCH_MAX = 3
 
 export const create: Operation = {
-  plan: (random, { serial, seen }) => {
+  plan: (random, knowledge) => {
     const id = random.pick(PLANTS)
-    const known = seen.get(id)
+    const known = knowledge.seen.get(id)
     // Repeating what is stored is a replay.
     const content =
-      known !== undefined && random.oneIn(4) ? known : newContent(random, id, serial())
+      known !== undefined && random.oneIn(4) ? known : newContent(random, id, knowledge)
     return { plants: [{ id, ...content }] }
   },
   request: ({ plants = [] }) => ({ method: 'POST', path: '/plants', body: toJson(plants[0]) }),
@@ -34,9 +36,9 @@ export const create: Operation = {
 }
 
 export const createBatch: Operation = {
-  plan: (random, { serial }) => {
+  plan: (random, knowledge) => {
     const ids = random.shuffled(PLANTS).slice(0, 2 + random.below(BATCH_MAX - 1))
-    return { plants: ids.map((id) => ({ id, ...newContent(random, id, serial()) })) }
+    return { plants: ids.map((id) => ({ id, ...newContent(random, id, knowledge) })) }
   },
   request: ({ plants }) => ({ method: 'POST', path: '/plants/batch', body: toJson(plants) }),
   steps: ({ arguments: { plants = [] }, answer }) => {
@@ -50,12 +52,12 @@ export const createBatch: Operation = {
 }
 
 export const replace: Operation = {
-  plan: (random, { serial, seen, versions }) => {
+  plan: (random, knowledge) => {
     const id = random.pick(PLANTS)
-    const known = seen.get(id)
+    const known = knowledge.seen.get(id)
     const content =
-      known !== undefined && random.oneIn(8) ? known : newContent(random, id, serial())
-    return { id, content, ...versionFor(random.oneIn(3), versions.get(id)) }
+      known !== undefined && random.oneIn(8) ? known : newContent(random, id, knowledge)
+    return { id, content, ...versionFor(random.oneIn(3), knowledge.versions.get(id)) }
   },
   request: ({ id, content, version }) => ({
     method: 'PUT',
@@ -63,19 +65,19 @@ export const replace: Operation = {
     body: toJson(content),
     ...(version !== undefined && { ifMatch: version }),
   }),
-  steps: (call) => {
-    const { content: { name, tag = null } = { name: '' } } = call.arguments
-    return updateSteps(call, { name, tag })
-  },
+  steps: (call) => updateSteps(call, replacementOf(call.arguments.content ?? {})),
 }
 
 export const update: Operation = {
-  plan: (random, { serial, versions }) => {
+  plan: (random, knowledge) => {
     const id = random.pick(PLANTS)
-    const { name } = newContent(random, id, serial())
+    const { name } = newContent(random, id, knowledge)
+    const own = knowledge.hasFields ? { height: heightOf(name) } : {}
     const tag = newTag(random, id)
-    const patch = random.pick([{ name }, { tag }, { name, tag }])
-    return { id, patch, ...versionFor(random.oneIn(3), versions.get(id)) }
+    const patches: Patch[] = [{ name, ...own }, { tag }, { name, tag, ...own }]
+    if (knowledge.hasFields) patches.push({ light: newLight(random) })
+    const patch = random.pick(patches)
+    return { id, patch, ...versionFor(random.oneIn(3), knowledge.versions.get(id)) }
   },
   request: ({ id, patch, version }) => ({
     method: 'PATCH',
@@ -106,7 +108,7 @@ export const remove: Operation = {
   ],
 }
 
-export function creationStep(plant: StoredPlant, status: number | undefined): Step {
+export function creationStep(plant: ListedPlant, status: number | undefined): Step {
   const content = contentOf(plant)
   if (status === 409) {
     return readStep(plant.id, (state) => state !== undefined && !isSame(state, content))
@@ -119,7 +121,7 @@ export function creationStep(plant: StoredPlant, status: number | undefined): St
 }
 
 /** Without replays, each plant was missing; without creates, each was stored already. */
-function batchSteps(plants: readonly StoredPlant[], body: string): Step[] {
+function batchSteps(plants: readonly ListedPlant[], body: string): Step[] {
   const { created, replayed } = JSON.parse(body) as { created: number; replayed: number }
   if (created + replayed !== plants.length) throw new Error(`${body} for ${plants.length} plants`)
   return plants.map((plant) => {
@@ -131,11 +133,8 @@ function batchSteps(plants: readonly StoredPlant[], body: string): Step[] {
   })
 }
 
-function updateSteps(
-  { arguments: { id = 0n, version }, answer }: Call,
-  patch: NonNullable<Arguments['patch']>,
-): Step[] {
-  const stored = answer?.status === 200 ? contentOf(parseJson(answer.body) as Plant) : undefined
+function updateSteps({ arguments: { id = 0n, version }, answer }: Call, patch: Patch): Step[] {
+  const stored = answer?.status === 200 ? contentOf(parseJson(answer.body) as Content) : undefined
   return [
     {
       ...changeStep(id, updating(patch, version), answer?.status, stored),
@@ -148,6 +147,6 @@ function updateSteps(
 function versionFor(
   isConditional: boolean,
   version: string | undefined,
-): Pick<Arguments, 'version'> {
+): Pick<Call['arguments'], 'version'> {
   return isConditional && version !== undefined ? { version } : {}
 }

@@ -1,12 +1,21 @@
 /** Lists of changes, which take effect together or not at all. */
 import { toJson } from '../../../client/json.ts'
-import type { PlantPatch } from '../../../service/plant-store.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import type { ListedChange } from '../history.ts'
 import { creationStep } from './changes.ts'
 import type { Knowledge, Operation } from './operation.ts'
-import { newContent, newTag, PLANTS } from './plants.ts'
-import { type Change, changeStep, IMPOSSIBLE, removing, type Step, updating } from './register.ts'
+import { newContent, newLight, newTag, PLANTS } from './plants.ts'
+import {
+  type Change,
+  changeStep,
+  contentOf,
+  IMPOSSIBLE,
+  type Patch,
+  removing,
+  replacementOf,
+  type Step,
+  updating,
+} from './register.ts'
 
 const CHANGES_MAX = 4
 
@@ -41,9 +50,9 @@ export const changeList: Operation = {
 }
 
 function planChange(random: Random, id: bigint, knowledge: Knowledge): ListedChange {
-  const { serial, seen, versions } = knowledge
+  const { seen, versions, hasFields } = knowledge
   const op = random.pick(OPS)
-  const content = newContent(random, id, serial())
+  const content = newContent(random, id, knowledge)
   if (op === 'create') {
     // Repeating what is stored is a replay.
     return { op, id, ...(random.oneIn(4) ? (seen.get(id) ?? content) : content) }
@@ -51,7 +60,9 @@ function planChange(random: Random, id: bigint, knowledge: Knowledge): ListedCha
   const version = random.oneIn(6) ? versions.get(id) : undefined
   const change = { op, id, ...(version !== undefined && { version }) }
   if (op === 'replace') return { ...change, ...content }
-  return op === 'update' ? { ...change, tag: newTag(random, id) } : change
+  if (op === 'remove') return change
+  const isOwn = hasFields && random.oneIn(2)
+  return { ...change, ...(isOwn ? { light: newLight(random) } : { tag: newTag(random, id) }) }
 }
 
 /** If as many plants were created or removed as could be, or none, each of them was missing or stored before. */
@@ -76,8 +87,8 @@ function doneSteps(changes: readonly ListedChange[], counts: Counts): Step[] {
 
 /** @param status of the list if it was applied, or of the change that was refused; undefined if the list is open */
 function stepOf(change: ListedChange, status: number | undefined): Step {
-  const { op, id, name = '', tag } = change
-  if (op === 'create') return creationStep({ id, name, ...(tag && { tag }) }, status)
+  const { op, id, name = '' } = change
+  if (op === 'create') return creationStep({ id, ...contentOf(change) }, status)
   const step = {
     ...changeStep(id, changeOf(change), status),
     ...(status === 404 && { accepted: [undefined] }),
@@ -87,9 +98,9 @@ function stepOf(change: ListedChange, status: number | undefined): Step {
 }
 
 /** A change as a list makes it, with the status of a list that is applied. */
-function changeOf({ op, name = '', tag, version }: ListedChange): Change {
-  if (op === 'replace') return updating({ name, tag: tag ?? null }, version)
-  if (op === 'update') return updating({ tag: tag ?? null } satisfies PlantPatch, version)
+function changeOf({ op, id: _, version, ...patch }: ListedChange): Change {
+  if (op === 'replace') return updating(replacementOf(patch), version)
+  if (op === 'update') return updating(patch satisfies Patch, version)
   return (state) => {
     if (state === undefined && version === undefined) return { status: 200, next: state }
     const { status, next } = removing(version)(state)

@@ -1,7 +1,6 @@
-import type { Plant } from '../../../client/client.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import type { Arguments, Call } from '../history.ts'
-import type { Step } from './register.ts'
+import type { Content, Step } from './register.ts'
 
 export interface HttpRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -18,9 +17,11 @@ export interface Knowledge {
   /** Returns a string that no other content of the run has. */
   readonly serial: () => string
   /** The last content that the client saw of each plant. */
-  readonly seen: ReadonlyMap<bigint, Plant>
+  readonly seen: ReadonlyMap<bigint, Content>
   /** The last version that the client saw of each plant. */
   readonly versions: ReadonlyMap<bigint, string>
+  /** Whether the contract has own fields. */
+  readonly hasFields: boolean
 }
 
 export interface Operation {

@@ -1,10 +1,10 @@
 /** The operations that read plants. A read of many plants is a read of each plant that its page covers. */
 import { parseJson } from '../../../client/json.ts'
-import { contentVersion, type StoredPlant } from '../../../service/plant-store.ts'
+import type { StoredPlant } from '../../../service/plant-store.ts'
 import type { Call } from '../history.ts'
 import type { Operation } from './operation.ts'
 import { GENERA, ownTags, PLANTS } from './plants.ts'
-import { contentOf, exactReadStep, readStep, type State, type Step } from './register.ts'
+import { contentOf, exactReadStep, readStep, type State, type Step, versionOf } from './register.ts'
 
 export const get: Operation = {
   plan: (random, { versions }) => {
@@ -21,7 +21,7 @@ export const get: Operation = {
     if (answer?.status === 304) return [versionStep(id, version)]
     if (answer?.status === 404) return [exactReadStep(id, undefined)]
     const plant = contentOf(parseJson(answer?.body ?? '') as StoredPlant)
-    if (answer?.etag !== `"${contentVersion(plant)}"`)
+    if (answer?.etag !== `"${versionOf(plant)}"`)
       throw new Error(`${answer?.etag} is not its version`)
     return [exactReadStep(id, plant)]
   },
@@ -113,5 +113,5 @@ export function coveredBy({ answer }: Call, query: URLSearchParams): readonly bi
 }
 
 function versionStep(id: bigint, version: string | undefined): Step {
-  return readStep(id, (state) => state !== undefined && contentVersion(state) === version)
+  return readStep(id, (state) => state !== undefined && versionOf(state) === version)
 }

@@ -4,10 +4,26 @@
  * An operation is described by the `Step`s that it takes. The judges look for an order of
  * the steps of a plant in which each accepts the state that the one before has left.
  */
-import { contentVersion, type Plant, type PlantPatch } from '../../../service/plant-store.ts'
+import { contentVersion } from '../../../service/plant-store.ts'
+
+/** A plant without its id, as in the API. The other members are own fields, which some services have. */
+export interface Content {
+  readonly name: string
+  readonly tag?: string | undefined
+  /** A function of the name: see `heightOf`. */
+  readonly height?: number | undefined
+  readonly light?: string | undefined
+}
+
+/** A merge patch (RFC 7396). */
+export type Patch = { readonly name?: string } & {
+  readonly [Name in Exclude<keyof Content, 'name'>]?: Content[Name] | null
+}
+
+const MEMBERS = ['name', 'tag', 'height', 'light'] as const
 
 /** The content of a plant; undefined if there is none. */
-export type State = Plant | undefined
+export type State = Content | undefined
 
 /** Thrown if the response of a call is not possible in this state. */
 export const IMPOSSIBLE = Symbol('impossible')
@@ -25,7 +41,7 @@ export interface Step {
   /** The name that the step gives the plant; undefined if it removes the plant; absent if it leaves the name. */
   readonly writes?: { readonly name: string | undefined }
   /** A content that the plant had during the call, if the response says so. */
-  readonly shows?: Plant | undefined
+  readonly shows?: Content | undefined
 }
 
 export interface Result {
@@ -36,7 +52,7 @@ export interface Result {
 /** A change of one plant, as a store without concurrency makes it. */
 export type Change = (state: State) => Result
 
-export function creating(plant: Plant): Change {
+export function creating(plant: Content): Change {
   return (state) => {
     if (state === undefined) return { status: 200, next: plant }
     return { status: isSame(state, plant) ? 200 : 409, next: state }
@@ -44,25 +60,23 @@ export function creating(plant: Plant): Change {
 }
 
 /** @param version that in If-Match */
-export function updating(patch: PlantPatch, version?: string): Change {
-  return conditional(version, ({ name, tag }) => {
-    const next = { name: patch.name ?? name, tag: patch.tag === undefined ? tag : patch.tag }
-    return {
-      status: 200,
-      next: typeof next.tag === 'string' ? { name: next.name, tag: next.tag } : { name: next.name },
-    }
-  })
+export function updating(patch: Patch, version?: string): Change {
+  return conditional(version, (plant) => ({ status: 200, next: contentOf({ ...plant, ...patch }) }))
+}
+
+/** The patch after which a plant has exactly this content. */
+export function replacementOf(content: Patch): Patch {
+  return { tag: null, height: null, light: null, ...content }
 }
 
 export function removing(version?: string): Change {
   return conditional(version, () => ({ status: 204, next: undefined }))
 }
 
-function conditional(version: string | undefined, change: (plant: Plant) => Result): Change {
+function conditional(version: string | undefined, change: (plant: Content) => Result): Change {
   return (state) => {
     if (state === undefined) return { status: 404, next: state }
-    if (version !== undefined && version !== contentVersion(state))
-      return { status: 412, next: state }
+    if (version !== undefined && version !== versionOf(state)) return { status: 412, next: state }
     return change(state)
   }
 }
@@ -77,7 +91,7 @@ export function changeStep(
   id: bigint,
   change: Change,
   status: number | undefined,
-  content?: Plant,
+  content?: Content,
 ): Step {
   const apply = (state: State) => {
     const result = change(state)
@@ -100,15 +114,33 @@ export function exactReadStep(id: bigint, plant: State): Step {
 }
 
 export function isSame(one: State, other: State): boolean {
-  return one?.name === other?.name && one?.tag === other?.tag
+  return MEMBERS.every((member) => one?.[member] === other?.[member])
 }
 
-/** The content of a plant without its id. */
-export function contentOf({ name, tag }: Plant): Plant {
-  return tag === undefined ? { name } : { name, tag }
+/** The content of a plant without its id, or after a patch, whose nulls remove members. */
+export function contentOf(plant: Patch): Content {
+  const present = MEMBERS.flatMap((name) => {
+    const value = plant[name] ?? undefined
+    return value === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(present)
+}
+
+/** The version of a plant with this content. */
+export function versionOf({ name, tag, height, light }: Content): string {
+  const own = [
+    height !== undefined && `"height":${height}`,
+    light !== undefined && `"light":"${light}"`,
+  ]
+  const fields = own.filter((member) => member !== false).join()
+  return contentVersion({
+    name,
+    ...(tag !== undefined && { tag }),
+    ...(fields !== '' && { fields }),
+  })
 }
 
 /** Identifies a state. */
 export function keyOf(state: State): string {
-  return state === undefined ? '' : JSON.stringify([state.name, state.tag])
+  return state === undefined ? '' : JSON.stringify(MEMBERS.map((name) => state[name]))
 }

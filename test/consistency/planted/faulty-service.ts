@@ -1,10 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { loadContract } from '../../../contract/contract.ts'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { defaultConfig, storeOptions } from '../../../src/config/config.ts'
 import { prepareHttpServer } from '../../../src/http-threads/http-server.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import type { ThreadStore } from '../../../src/stores/shared/store.ts'
+import { OWN_FIELDS } from '../../helpers/nursery.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import type { Disaster } from '../disasters/disaster.ts'
 import { TOKEN } from '../load/exchange.ts'
@@ -12,11 +13,13 @@ import { TOKEN } from '../load/exchange.ts'
 /** A fault of a store: the methods that are wrong, around a store that is right. */
 export interface StoreFault {
   readonly name: string
+  /** Whether the contract has own fields. */
+  readonly hasFields?: boolean
   readonly plant: (store: ThreadStore, random: Random) => Partial<ThreadStore>
 }
 
 /** Serves a store with a fault, in this process and as in production otherwise. */
-export function faultyService({ name, plant }: StoreFault): Disaster {
+export function faultyService({ name, plant, hasFields = false }: StoreFault): Disaster {
   return {
     name,
     start: async ({ owner, folder, random }) => {
@@ -25,7 +28,7 @@ export function faultyService({ name, plant }: StoreFault): Disaster {
       owner.teardown(() => store.close())
       const { listen, app, close } = await prepareHttpServer({
         config,
-        contract: loadContract(),
+        contract: extendContract(loadContract(), hasFields ? OWN_FIELDS : []),
         store: withInstead(store, plant(store, random)),
         log: undefined,
       })
@@ -35,7 +38,7 @@ export function faultyService({ name, plant }: StoreFault): Disaster {
       })
       const { addresses } = await listen({ hosts: ['127.0.0.1'], port: 0 })
       const { port } = addresses[0] as AddressInfo
-      return { urls: () => [`http://127.0.0.1:${port}`] }
+      return { urls: () => [`http://127.0.0.1:${port}`], ...(hasFields && { fields: OWN_FIELDS }) }
     },
   }
 }

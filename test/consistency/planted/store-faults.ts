@@ -87,6 +87,17 @@ const halfBatch: StoreFault = {
   }),
 }
 
+const droppedFields: StoreFault = {
+  name: 'a create that drops the own fields',
+  hasFields: true,
+  plant: (store, random) => ({
+    create: (plant) => {
+      const { fields: _, ...others } = plant
+      return store.create(random.oneIn(RARE) ? others : plant)
+    },
+  }),
+}
+
 const unguardedUpdate: StoreFault = {
   name: 'If-Match checked before the transaction',
   plant: (store) => ({
@@ -193,6 +204,7 @@ function feedWith(
 
 export const STORE_FAULTS: readonly StoreFault[] = [
   oldSnapshot,
+  droppedFields,
   lostRemoval,
   conflictReplayed,
   skippingFeed,

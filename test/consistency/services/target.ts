@@ -1,4 +1,6 @@
 /** A running service as the harness, its disasters and its consumers know it. */
+
+import type { OwnField } from '../../../contract/own-fields.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import type { Owner } from '../../helpers/command.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
@@ -29,6 +31,8 @@ export interface Target {
   readonly heal?: () => Promise<void>
   /** The database with which the service starts, for webhooks. */
   readonly database?: string
+  /** The own fields of its contract; undefined for none. */
+  readonly fields?: readonly OwnField[]
   /** All changes, if the feed of the last database does not contain them. Clients have ended by then. */
   readonly feed?: () => Promise<readonly Change[]>
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { argument } from '../../../src/commands/console/options.ts'
 import { integer } from '../../../src/config/setting-values.ts'
+import { WITH_FIELDS } from '../../helpers/nursery.ts'
 import { inFolder, Trial } from '../trial.ts'
 import { formatTally } from '../witness.ts'
 import { runCampaign } from './campaign.ts'
@@ -36,7 +37,7 @@ await inFolder(async (folder, owner) => {
   console.log(`seed ${seed}`)
   const begun = performance.now()
   // Short, because the fuzzer waits for the 408 of incomplete requests.
-  const args = ['--request-timeout=2s', ...program.args]
+  const args = ['--request-timeout=2s', ...WITH_FIELDS, ...program.args]
   const trial = await Trial.start(owner, join(folder, 'plants.db'), args)
   const options = isReplay ? { first, requests: 1, concurrency: 1 } : { requests, concurrency }
   const { mutated, connections, statuses, kept, faults } = await runCampaign(trial.target, {

@@ -1,15 +1,18 @@
 /** Valid requests, generated from the contract so that new operations are fuzzed as well. */
+import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { contentVersion } from '../../../service/plant-store.ts'
-import { contract, dereference } from '../../helpers/contract-check.ts'
+import { dereference } from '../../helpers/contract-check.ts'
+import { OWN_FIELDS } from '../../helpers/nursery.ts'
 import { TOKEN } from '../target.ts'
 import type { Random } from './random.ts'
 import type { Header, Request } from './request.ts'
 
 interface Schema {
   type?: string | string[]
+  format?: string
   allOf?: Schema[]
   oneOf?: Schema[]
-  enum?: string[]
+  enum?: (string | null)[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
@@ -32,11 +35,12 @@ interface Operation {
 
 type Paths = Record<string, Record<string, Operation>>
 
-const operations = Object.entries(dereference(contract).paths as unknown as Paths).flatMap(
-  ([template, item]) =>
-    Object.entries(item)
-      .filter(([, { operationId }]) => operationId !== undefined)
-      .map(([method, operation]) => ({ method: method.toUpperCase(), template, ...operation })),
+const contract = dereference(extendContract(loadContract(), OWN_FIELDS))
+
+const operations = Object.entries(contract.paths as unknown as Paths).flatMap(([template, item]) =>
+  Object.entries(item)
+    .filter(([, { operationId }]) => operationId !== undefined)
+    .map(([method, operation]) => ({ method: method.toUpperCase(), template, ...operation })),
 )
 
 /** Paths outside the contract. */
@@ -72,6 +76,12 @@ const ENTITY_TAGS = [
     (version) => `"${version}"`,
   ),
 ]
+
+/** Strings with the formats of own fields. */
+const FORMATTED: Readonly<Record<string, string>> = {
+  date: '2024-02-29',
+  uri: 'https://example.com/?a=1#b',
+}
 
 /** Generates a valid request. */
 export function validRequest(random: Random): Request {
@@ -141,7 +151,10 @@ function jsonText(schema: Schema, random: Random): string {
   if (allOf !== undefined) return jsonText(merged([own, ...allOf]), random)
   if (own.enum !== undefined) return JSON.stringify(random.pick(own.enum))
   const known = random.pick([type].flat())
-  if (known === 'integer') return idOf(random)
+  if (known === 'integer') return own.format === 'int32' ? String(random.below(20)) : idOf(random)
+  if (known === 'number') return random.pick(['0', '24.5', '-0', '5e-324', '1e308', '1.0'])
+  if (known === 'boolean') return random.pick(['true', 'false'])
+  if (known === 'string' && own.format !== undefined) return JSON.stringify(FORMATTED[own.format])
   if (known === 'string') return JSON.stringify(random.pick([...NAMES, 'Tree']))
   if (known === 'null') return 'null'
   if (known === 'array' && items !== undefined) {

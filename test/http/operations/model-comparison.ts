@@ -2,33 +2,36 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Plant as WirePlant } from '../../../client/client.ts'
 import type { OperationId } from '../../../contract/operation-types.ts'
+import { plantJson } from '../../../service/plant-content.ts'
 import type { Plant, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
-import { contentVersion } from '../../../service/plant-store.ts'
 import { latestCursor, readAllChanges, replay } from '../../helpers/changes.ts'
 import { each } from '../../helpers/lists.ts'
-import type { Call, Caller } from '../../helpers/service.ts'
+import { type Call, type Caller, parseExact } from '../../helpers/service.ts'
 import { compareCodePoints, PlantModel } from '../../stores/plant-model.ts'
-import { count, plantsIn } from '../../stores/plants.ts'
+import { count } from '../../stores/plants.ts'
+import {
+  type Content,
+  type Contents,
+  extended,
+  plain,
+  tag,
+  tagOf,
+  toPatch,
+  toPlant,
+  toReplacement,
+  versionOf,
+  versionTag,
+} from './contents.ts'
 
 /** Few, so that operations collide. */
 const IDS = [-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n]
-const TAGS = ['', 'Tree', 'tree']
 
 const id = fc.constantFrom(...IDS)
-const tag = fc.constantFrom(...TAGS)
-const content: fc.Arbitrary<WirePlant> = fc.record(
-  { name: fc.constantFrom('', 'Abies'), tag },
-  { requiredKeys: ['name'], noNullPrototype: true },
-)
-const patch = fc.record(
-  { name: fc.constantFrom('', 'Abies'), tag: fc.oneof(tag, fc.constant(null)) },
-  { requiredKeys: [] },
-)
 /** Entity tags for `If-Match`, given by the content that they stand for. */
-const expected = fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { nil: undefined })
-const version = fc.option(content, { nil: undefined })
+const expected = ({ content }: Contents) =>
+  fc.option(fc.array(content, { minLength: 1, maxLength: 4 }), { nil: undefined })
+const version = ({ content }: Contents) => fc.option(content, { nil: undefined })
 const page = fc.record(
   {
     after: id,
@@ -51,24 +54,26 @@ interface Expected {
 /** A request, and the response that the model expects. */
 type Step = readonly [call: Call, answer: (model: PlantModel) => Expected]
 
-const create: fc.Arbitrary<Step> = fc.tuple(id, content).map(([id, plant]) => [
-  { body: { id, ...plant } },
-  (model) => {
-    const conflict = model.create({ id, ...plant }) === 'conflict'
-    return conflict ? { status: 409 } : { status: 200, json: plant }
-  },
-])
+type Steps = (contents: Contents) => fc.Arbitrary<Step>
 
-const createBatch: fc.Arbitrary<Step> = fc
-  .array(fc.record({ id, content }), { minLength: 1, maxLength: 6 })
-  .map((plants) => plants.map(({ id, content }) => ({ id, ...content })))
-  .map((plants) => [
-    { path: '/plants/batch', body: plants },
+const create: Steps = ({ content }) =>
+  fc.tuple(id, content).map(([id, plant]) => [
+    { body: { id, ...plant } },
     (model) => {
-      const distinct = new Map(plants.map((plant) => [plant.id, plant]))
+      const conflict = model.create({ id, ...toPlant(plant) }) === 'conflict'
+      return conflict ? { status: 409 } : { status: 200, json: plant }
+    },
+  ])
+
+const createBatch: Steps = ({ content }) =>
+  fc.array(fc.record({ id, content }), { minLength: 1, maxLength: 6 }).map((plants) => [
+    { path: '/plants/batch', body: plants.map(({ id, content }) => ({ id, ...content })) },
+    (model) => {
+      const given = plants.map(({ id, content }) => ({ id, ...toPlant(content) }))
+      const distinct = new Map(given.map((plant) => [plant.id, plant]))
       const differs = (plant: StoredPlant) =>
-        tagOf(plant) !== tagOf(distinct.get(plant.id) as StoredPlant)
-      if (plants.some(differs)) return { status: 400 }
+        versionTag(plant) !== versionTag(distinct.get(plant.id) as StoredPlant)
+      if (given.some(differs)) return { status: 400 }
       const results = model.apply(each('create', [...distinct.values()]), 'all-or-none')
       if (results.includes('conflict')) return { status: 409 }
       const created = count(results, 'created')
@@ -84,46 +89,56 @@ interface ListedChange {
 
 const COUNTS = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
-const ifMatchOf = (before: Plant | undefined) => before && { ifMatch: tagOf(before) }
+const ifMatchOf = (before: Content | undefined) => before && { ifMatch: tagOf(before) }
 
-const listedCreate: fc.Arbitrary<ListedChange> = fc.record({ id, content }).map((each) => {
-  const plant = { id: each.id, ...each.content }
-  const effects = { created: 'created', replayed: 'unchanged', conflict: 409 } as const
-  return { json: { op: 'create', ...plant }, apply: (model) => effects[model.create(plant)] }
-})
+const listedCreate = ({ content }: Contents): fc.Arbitrary<ListedChange> =>
+  fc.record({ id, content }).map(({ id, content }) => {
+    const effects = { created: 'created', replayed: 'unchanged', conflict: 409 } as const
+    return {
+      json: { op: 'create', id, ...content },
+      apply: (model) => effects[model.create({ id, ...toPlant(content) })],
+    }
+  })
 
-const listedUpdate = (op: string, patch: PlantPatch, json: object): fc.Arbitrary<ListedChange> =>
-  fc.record({ id, before: version }).map(({ id, before }) => ({
+const listedUpdate = (
+  contents: Contents,
+  op: string,
+  { json, patch }: { readonly json: object; readonly patch: PlantPatch },
+): fc.Arbitrary<ListedChange> =>
+  fc.record({ id, before: version(contents) }).map(({ id, before }) => ({
     json: { op, id, ...json, ...ifMatchOf(before) },
     apply: (model) => {
       const stored = model.get(id)
-      const result = model.update(id, patch, before && [contentVersion(before)])
+      const result = model.update(id, patch, before && [versionOf(before)])
       if (typeof result === 'string') return REJECTED[result]
-      return tagOf(result) === tagOf(stored as Plant) ? 'unchanged' : 'changed'
+      return versionTag(result) === versionTag(stored as Plant) ? 'unchanged' : 'changed'
     },
   }))
 
-const listedRemove: fc.Arbitrary<ListedChange> = fc
-  .record({ id, before: version })
-  .map(({ id, before }) => ({
+const listedRemove = (contents: Contents): fc.Arbitrary<ListedChange> =>
+  fc.record({ id, before: version(contents) }).map(({ id, before }) => ({
     json: { op: 'remove', id, ...ifMatchOf(before) },
     apply: (model) => {
-      const result = model.remove(id, before && [contentVersion(before)])
+      const result = model.remove(id, before && [versionOf(before)])
       if (result === 'not-found' && before === undefined) return 'unchanged'
       return result === 'removed' ? result : REJECTED[result]
     },
   }))
 
-const listedChange = fc.oneof(
-  listedCreate,
-  content.chain((plant) => listedUpdate('replace', { tag: null, ...plant }, plant)),
-  patch.chain((patch) => listedUpdate('update', patch, patch)),
-  listedRemove,
-)
+const listedChange = (contents: Contents) =>
+  fc.oneof(
+    listedCreate(contents),
+    contents.content.chain((json) =>
+      listedUpdate(contents, 'replace', { json, patch: toReplacement(json) }),
+    ),
+    contents.patch.chain((json) =>
+      listedUpdate(contents, 'update', { json, patch: toPatch(json) }),
+    ),
+    listedRemove(contents),
+  )
 
-const changeList: fc.Arbitrary<Step> = fc
-  .array(listedChange, { minLength: 1, maxLength: IDS.length + 1 })
-  .map((changes) => [
+const changeList: Steps = (contents) =>
+  fc.array(listedChange(contents), { minLength: 1, maxLength: IDS.length + 1 }).map((changes) => [
     { method: 'PATCH', path: '/plants', body: changes.map(({ json }) => json) },
     (model) => {
       const ids = new Set(changes.map(({ json }) => (json as StoredPlant).id))
@@ -138,44 +153,42 @@ const changeList: fc.Arbitrary<Step> = fc
     },
   ])
 
-const get: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, known]) => [
-  { method: 'GET', path: `/plants/${id}`, headers: headerOf('if-none-match', known) },
-  (model) => {
-    const plant = model.get(id)
-    if (plant === undefined) return { status: 404 }
-    const etag = tagOf(plant)
-    if (known?.some((each) => tagOf(each) === etag)) return { status: 304, etag }
-    return { status: 200, json: plant, etag }
-  },
-])
+const get: Steps = (contents) =>
+  fc.tuple(id, expected(contents)).map(([id, known]) => [
+    { method: 'GET', path: `/plants/${id}`, headers: headerOf('if-none-match', known) },
+    (model) => {
+      const plant = model.get(id)
+      if (plant === undefined) return { status: 404 }
+      const etag = versionTag(plant)
+      if (known?.some((each) => tagOf(each) === etag)) return { status: 304, etag }
+      return { status: 200, json: toJson(plant), etag }
+    },
+  ])
 
-const replace: fc.Arbitrary<Step> = fc.tuple(id, content, expected).map(([id, plant, before]) => [
-  { method: 'PUT', path: `/plants/${id}`, body: plant, headers: headerOf('if-match', before) },
-  (model) =>
-    changed(model.update(id, { tag: null, ...plant }, before?.map(contentVersion)), (json) => ({
-      status: 200,
-      json,
-      etag: tagOf(json),
-    })),
-])
+const replace: Steps = (contents) =>
+  fc
+    .tuple(id, contents.content, expected(contents))
+    .map(([id, body, before]) => [
+      { method: 'PUT', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
+      (model) => changed(model.update(id, toReplacement(body), before?.map(versionOf))),
+    ])
 
-const update: fc.Arbitrary<Step> = fc.tuple(id, patch, expected).map(([id, body, before]) => [
-  { method: 'PATCH', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
-  (model) =>
-    changed(model.update(id, body, before?.map(contentVersion)), (json) => ({
-      status: 200,
-      json,
-      etag: tagOf(json),
-    })),
-])
+const update: Steps = (contents) =>
+  fc
+    .tuple(id, contents.patch, expected(contents))
+    .map(([id, body, before]) => [
+      { method: 'PATCH', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
+      (model) => changed(model.update(id, toPatch(body), before?.map(versionOf))),
+    ])
 
-const remove: fc.Arbitrary<Step> = fc.tuple(id, expected).map(([id, before]) => [
-  { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
-  (model) => {
-    const result = model.remove(id, before?.map(contentVersion))
-    return { status: result === 'removed' ? 204 : REJECTED[result] }
-  },
-])
+const remove: Steps = (contents) =>
+  fc.tuple(id, expected(contents)).map(([id, before]) => [
+    { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
+    (model) => {
+      const result = model.remove(id, before?.map(versionOf))
+      return { status: result === 'removed' ? 204 : REJECTED[result] }
+    },
+  ])
 
 const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
   const query = { ...selection, ...others }
@@ -187,7 +200,7 @@ const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
       const page = model.search({ ...others, ...filter })
       return {
         status: 200,
-        json: plantsIn(page),
+        json: parseExact(page.json),
         linked: page.next !== undefined,
         count: query.count && String(model.count(filter).plants),
       }
@@ -199,17 +212,17 @@ const listById: fc.Arbitrary<Step> = fc
   .array(id, { minLength: 1 })
   .map((ids) => [
     { method: 'GET', path: `/plants?${ids.map((id) => `id=${id}`).join('&')}` },
-    (model) => ({ status: 200, json: plantsIn(model.getAll(ids)) }),
+    (model) => ({ status: 200, json: parseExact(model.getAll(ids).json) }),
   ])
 
 type Compared = Exclude<OperationId, 'listChanges' | 'listTags' | 'getToken'>
 
 /** Random requests of each operation whose responses the model predicts. Changes and tags are compared at the end. */
-const STEPS: Readonly<Record<Compared, fc.Arbitrary<Step>>> = {
+const STEPS: Readonly<Record<Compared, Steps>> = {
   createPlant: create,
   createPlants: createBatch,
   changePlants: changeList,
-  listPlants: fc.oneof(list, listById),
+  listPlants: () => fc.oneof(list, listById),
   getPlant: get,
   replacePlant: replace,
   updatePlant: update,
@@ -222,14 +235,17 @@ const REJECTED = { 'not-found': 404, changed: 412 }
  * Sends sequences of requests to a service and to the model.
  *
  * @param sequences their number
+ * @param withFields whether the contract has the fields of `nursery`
  */
-export async function compareWithModel(service: Caller, sequences: number): Promise<void> {
+export async function compareWithModel(
+  service: Caller,
+  sequences: number,
+  withFields = false,
+): Promise<void> {
+  const contents = withFields ? extended : plain
   // Twice as many creates, so that the others find plants.
-  const steps = fc.array(fc.oneof(create, ...Object.values(STEPS)), {
-    minLength: 5,
-    maxLength: 40,
-    size: 'max',
-  })
+  const choices = [create, ...Object.values(STEPS)].map((steps) => steps(contents))
+  const steps = fc.array(fc.oneof(...choices), { minLength: 5, maxLength: 40, size: 'max' })
   await fc.assert(
     fc.asyncProperty(steps, async (steps) => {
       await Promise.all(IDS.map((id) => service.call({ method: 'DELETE', path: `/plants/${id}` })))
@@ -245,7 +261,7 @@ export async function compareWithModel(service: Caller, sequences: number): Prom
         assert.equal(got.headers['plant-count'], count)
       }
       const { json } = await service.call({ method: 'GET' })
-      assert.deepEqual(json, model.exportPlants())
+      assert.deepEqual(json, model.exportPlants().map(toJson))
       const tags = (await service.call({ method: 'GET', path: '/tags' })).json as string[]
       assert.deepEqual(tags.toSorted(compareCodePoints), model.listTags({ limit: 100 }).tags)
       const changes = await readAllChanges(service, `?after=${start}&limit=7`)
@@ -255,18 +271,17 @@ export async function compareWithModel(service: Caller, sequences: number): Prom
   )
 }
 
-function changed(
-  result: StoredPlant | keyof typeof REJECTED,
-  done: (plant: StoredPlant) => Expected,
-) {
-  return typeof result === 'string' ? { status: REJECTED[result] } : done(result)
+function changed(result: StoredPlant | keyof typeof REJECTED): Expected {
+  if (typeof result === 'string') return { status: REJECTED[result] }
+  return { status: 200, json: toJson(result), etag: versionTag(result) }
 }
 
-function tagOf(plant: Plant): string {
-  return `"${contentVersion(plant)}"`
+/** A plant of the model as in the API. */
+function toJson(plant: StoredPlant): unknown {
+  return parseExact(plantJson(plant))
 }
 
-function headerOf(name: string, plants: Plant[] | undefined): Record<string, string> {
+function headerOf(name: string, plants: Content[] | undefined): Record<string, string> {
   return plants ? { [name]: plants.map(tagOf).join(', ') } : {}
 }
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { build, stop } from 'esbuild'
 import t from 'tap'
-import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { loadContract } from '../../../contract/contract.ts'
 import { PAGE_BUNDLE } from '../../../scripts/page-bundle.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { loadPage } from '../../../src/http/page/page.ts'
@@ -221,8 +221,9 @@ t.test('the page knows whether there are docs', async (t) => {
 
 t.test('the page knows the own fields of plants', async (t) => {
   const schema = { type: 'string', title: '"><script>alert(1)</script>' } as const
-  const contract = extendContract(loadContract(), [{ name: 'constructor', schema }])
-  const { settings } = await readSettings(await startService(t, { contract }))
+  const { settings } = await readSettings(
+    await startService(t, { fields: [{ name: 'constructor', schema }] }),
+  )
   const fields = [{ name: 'constructor', type: 'string', isRequired: false, schema }]
   t.strictSame(settings, { docs: true, fields })
 })

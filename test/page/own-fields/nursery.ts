@@ -5,7 +5,7 @@ import type { OwnField } from '../../../contract/own-fields.ts'
 import { isOwn, type OwnMember, ownMembers, setOwnMembers } from '../../../page/model/members.ts'
 
 /** The own fields of a nursery, of each type. Some have names that every object inherits, or that resemble another. */
-const FIELDS: readonly OwnField[] = [
+export const FIELDS: readonly OwnField[] = [
   {
     name: 'height',
     schema: {

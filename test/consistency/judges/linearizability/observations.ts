@@ -2,13 +2,23 @@
  * What responses tell about the contents of a plant. It keeps the search of `search.ts` short: contents that no response
  * tells apart from now on are one content, and a content that a response still needs cannot be overwritten.
  */
-import { contentVersion, type Plant } from '../../../../service/plant-store.ts'
-import { ownTags } from '../../operations/plants.ts'
-import { IMPOSSIBLE, keyOf, type State } from '../../operations/register.ts'
+import { heightOf, LIGHTS, ownTags } from '../../operations/plants.ts'
+import {
+  type Content,
+  contentOf,
+  IMPOSSIBLE,
+  keyOf,
+  type State,
+  versionOf,
+} from '../../operations/register.ts'
 import type { Event, Numbered } from './configurations.ts'
 
 /** States that differ for every change without a condition. */
-const PROBES: readonly State[] = [undefined, { name: '?' }, { name: '?', tag: '?' }]
+const PROBES: readonly State[] = [
+  undefined,
+  { name: '?' },
+  { name: '?', tag: '?', height: -1, light: '?' },
+]
 
 interface Use {
   readonly action: Numbered
@@ -27,7 +37,7 @@ export class Observations {
   readonly #restored: readonly number[]
   /** The names on whose versions open changes depend. */
   readonly #expectedByOpen = new Set<string>()
-  readonly #contents: ReadonlyMap<string, Plant>
+  readonly #contents: ReadonlyMap<string, Content>
   readonly #kinds = new Map<Numbered, { readonly exact: string; readonly anonymous: string }>()
 
   constructor(id: bigint, events: readonly Event[]) {
@@ -108,7 +118,7 @@ export class Observations {
   /** A state that stands for all those that no response tells apart from a place on. Searches see the first word. */
   simplify(state: State, place: number): State {
     if (state === undefined || (this.#last.get(state.name) ?? -1) >= place) return state
-    return { ...state, name: firstWord(state.name) }
+    return withoutName(state)
   }
 
   /** Equal for open changes that cannot be told apart from a place on. */
@@ -126,7 +136,7 @@ export class Observations {
     const probes = version === undefined ? PROBES : [this.#expected(open)]
     const results = probes.map((state) => open.step.apply(state) as State)
     const kind = (states: readonly State[]) => `${version} ${states.map(keyOf).join(' ')}`
-    const simple = results.map((state) => state && { ...state, name: firstWord(state.name) })
+    const simple = results.map((state) => state && withoutName(state))
     return { exact: kind(results), anonymous: kind(simple) }
   }
 
@@ -145,16 +155,22 @@ export class Observations {
   }
 }
 
-function contentsByVersion(id: bigint, uses: readonly Use[]): Map<string, Plant> {
+function contentsByVersion(id: bigint, uses: readonly Use[]): Map<string, Content> {
   const names = new Set(uses.map(({ action }) => action.step.writes?.name))
-  const tags = ['Tree', ...ownTags(id)]
+  const tags = [null, 'Tree', ...ownTags(id)]
   return new Map(
     [...names].flatMap((name) => {
       if (name === undefined) return []
-      const contents = [{ name }, ...tags.map((tag) => ({ name, tag }))]
-      return contents.map((content) => [contentVersion(content), content] as const)
+      const own = [{}, ...[null, ...LIGHTS].map((light) => ({ light, height: heightOf(name) }))]
+      const contents = own.flatMap((own) => tags.map((tag) => contentOf({ name, tag, ...own })))
+      return contents.map((content) => [versionOf(content), content] as const)
     }),
   )
+}
+
+/** A content without what only its name tells. Searches see the first word. */
+function withoutName({ name, height: _, ...others }: Content): Content {
+  return { ...others, name: firstWord(name) }
 }
 
 function firstWord(name: string): string {

@@ -1,0 +1,144 @@
+/** Own fields that are gone from the contract: their values are kept, and not shown. */
+import t, { type Test } from 'tap'
+import type { OwnField } from '../../../contract/own-fields.ts'
+import { EventStream } from '../../helpers/event-stream.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+
+const all: readonly OwnField[] = [
+  { name: 'height', schema: { type: 'integer', format: 'int32' } },
+  { name: 'serial', schema: { type: 'integer', format: 'int64' } },
+  { name: 'constructor', schema: { type: 'string' } },
+  { name: 'Höhe "1"', schema: { type: 'number' } },
+  { name: '0', schema: { type: 'string' } },
+  { name: '7', schema: { type: 'boolean' } },
+]
+
+/** The contract afterwards. */
+const left = all.filter(({ name }) => ['serial', '0'].includes(name))
+
+const HIDDEN = '"7":true,"Höhe \\"1\\"":0.5,"constructor":"\\u0001","height":120'
+const SHOWN = '"0":"x","serial":-9223372036854775808'
+const STORED = `"0":"x",${HIDDEN},"serial":-9223372036854775808`
+
+/** Starts a service with all fields, in which plant 1 has them, and then one with some. */
+async function hide(t: Test, fields = left): Promise<{ before: Service; service: Service }> {
+  const before = await startService(t, { fields: all })
+  await before.call({ body: `{"id":1,"name":"Abies","tag":"Tree",${STORED}}` })
+  await before.call({ body: `{"id":2,"name":"Picea","height":5}` })
+  await before.call({ body: `{"id":3,"name":"Tilia"}` })
+  return { before, service: await startService(t, { fields, sharedWith: before }) }
+}
+
+/** The stored plant, as the service with all fields shows it. */
+async function storedPlant(before: Service, id = 1): Promise<string> {
+  return (await before.call({ method: 'GET', path: `/plants/${id}` })).body
+}
+
+const plant = (name: string, fields: string) => `{"id":1,"name":"${name}","tag":"Tree",${fields}}`
+
+t.test('no response has hidden fields', async (t) => {
+  const { service } = await hide(t)
+  const stream = await EventStream.open(t, service, { path: '/changes' })
+  const [one, two, three] = [
+    plant('Abies', SHOWN),
+    '{"id":2,"name":"Picea"}',
+    '{"id":3,"name":"Tilia"}',
+  ]
+  for (const [path, body] of [
+    ['/plants/1', one],
+    ['/plants/2', two],
+    ['/plants', `[${one},${two},${three}]`],
+    ['/plants?id=2&id=1', `[${one},${two}]`],
+    ['/plants?tag=Tree&count=true', `[${one}]`],
+    ['/plants?q=PICEA', `[${two}]`],
+    ['/plants?untagged=true&limit=1', `[${two}]`],
+  ] as const)
+    t.equal((await service.call({ method: 'GET', path })).body, body, path)
+  const contents = [`{"name":"Abies","tag":"Tree",${SHOWN}}`, '{"name":"Picea"}']
+  for (const path of ['/changes?limit=2', '/changes?limit=2&wait=1']) {
+    const { body } = await service.call({ method: 'GET', path })
+    t.same(body.match(/(?<="plant":)\{.*?\}(?=\}[,\]])/g), contents, path)
+  }
+  for (const content of contents) t.match(await nextEvent(stream), `"plant":${content}}`)
+})
+
+t.test('creates succeed again without knowledge of hidden fields', async (t) => {
+  const { before, service } = await hide(t)
+  const created = { status: 200, body: `{"name":"Abies","tag":"Tree",${SHOWN}}` }
+  t.match(await service.call({ body: plant('Abies', SHOWN) }), created)
+  const ignored = `${SHOWN},"height":1,"constructor":null,"7":"x"`
+  t.match(await service.call({ body: plant('Abies', ignored) }), created)
+  t.match(await service.call({ path: '/plants/batch', body: `[${plant('Abies', SHOWN)}]` }), {
+    json: { created: 0, replayed: 1 },
+  })
+  for (const conflict of ['"0":"x"', '"0":"y","serial":-9223372036854775808', `"7":true,"0":""`])
+    t.match(await service.call({ body: plant('Abies', conflict) }), { status: 409 }, conflict)
+  t.match(await service.call({ body: '{"id":4,"name":"Acer","height":1}' }), { status: 200 })
+  t.equal(await storedPlant(before), plant('Abies', STORED))
+  t.equal(await storedPlant(before, 4), '{"id":4,"name":"Acer"}')
+})
+
+t.test('changes keep hidden fields, and an entity tag stays that of the whole plant', async (t) => {
+  const { before, service } = await hide(t)
+  const path = '/plants/1'
+  const tagOf = async (of: Service) => (await of.call({ method: 'GET', path })).headers.etag
+  let etag = await tagOf(service)
+  t.equal(etag, await tagOf(before))
+  t.match(await service.call({ method: 'GET', path, headers: { 'if-none-match': etag } }), {
+    status: 304,
+  })
+  const kept = (fields: string) => `"0":"y",${HIDDEN}${fields}`
+  for (const [method, body, shown, stored] of [
+    ['PUT', '"name":"Abies","tag":"Tree","0":"y","height":9', '"0":"y"', kept('')],
+    ['PATCH', '"serial":7,"height":null', '"0":"y","serial":7', kept(',"serial":7')],
+    ['PATCH', '"serial":null,"constructor":"x"', '"0":"y"', kept('')],
+  ] as const) {
+    const change = { method, path, body: `{${body}}`, headers: { 'if-match': etag } }
+    const answer = await service.call(change)
+    t.match(answer, { status: 200, body: plant('Abies', shown) })
+    t.match(await service.call(change), { status: 412 })
+    t.equal(answer.headers.etag, await tagOf(before))
+    t.equal(await storedPlant(before), plant('Abies', stored))
+    etag = answer.headers.etag
+  }
+  const list = async (json: string) => {
+    const body = `[{"id":1,"ifMatch":${JSON.stringify(etag)},${json}}]`
+    return (await service.call({ method: 'PATCH', body })).json
+  }
+  t.match(await list('"op":"replace","name":"Abies","tag":"Tree","0":"y"'), { unchanged: 1 })
+  t.match(await list('"op":"update","0":null'), { changed: 1 })
+  t.match(await list('"op":"update","name":"Acer"'), { message: /changed/ })
+  etag = await tagOf(service)
+  t.match(await list('"op":"update","height":1'), { message: /height/ })
+  t.match(await list('"op":"replace","name":"Acer"'), { changed: 1 })
+  t.equal(await storedPlant(before), `{"id":1,"name":"Acer",${HIDDEN}}`)
+})
+
+t.test('a plant that is removed and created again has none', async (t) => {
+  const { before, service } = await hide(t)
+  await service.call({ method: 'DELETE', path: '/plants/1' })
+  t.match(await service.call({ body: plant('Abies', '"0":"x"') }), { status: 200 })
+  t.equal(await storedPlant(before), plant('Abies', '"0":"x"'))
+})
+
+t.test('a contract without fields hides all, until they are back', async (t) => {
+  const { service } = await hide(t, [])
+  const shown = '{"id":1,"name":"Abies","tag":"Tree"}'
+  t.match(await service.call({ method: 'GET', path: '/plants/1' }), { body: shown })
+  t.match(await service.call({ body: shown }), { status: 200 })
+  const patch = { method: 'PATCH', path: '/plants/1', body: '{"serial":null,"tag":null}' }
+  t.match(await service.call(patch), { body: '{"id":1,"name":"Abies"}' })
+  t.match(await service.call({ method: 'GET' }), { body: /^\[\{"id":1,"name":"Abies"\},/ })
+  await service.close()
+  const after = await startService(t, { fields: all, sharedWith: service })
+  t.equal(await storedPlant(after), `{"id":1,"name":"Abies",${STORED}}`)
+  t.match(await after.call({ method: 'GET' }), { body: `[{"id":1,"name":"Abies",${STORED}},` })
+})
+
+/** The text of the next event, after any comments. */
+async function nextEvent(stream: EventStream): Promise<string | undefined> {
+  for (;;) {
+    const block = await stream.nextBlock()
+    if (block !== ':') return block
+  }
+}

@@ -1,0 +1,262 @@
+/** Own fields at their limits. */
+import t, { type Test } from 'tap'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { loadOverlay } from '../../../contract/overlay.ts'
+import { OWN_FIELDS_MAX, type OwnField } from '../../../contract/own-fields.ts'
+import { readAllChanges } from '../../helpers/changes.ts'
+import { answerCheck } from '../../helpers/contract-check.ts'
+import { nursery } from '../../helpers/nursery.ts'
+import { writeOverlay } from '../../helpers/overlay.ts'
+import { jsonOf, type Service, startService } from '../../helpers/service.ts'
+
+/** Names that a careless program confuses with other members, reorders, inherits or does not quote. */
+const NAMES = [
+  ...['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__', 'prototype'],
+  ...['id2', 'Id', 'ETag', 'type', 'fields', 'clears', 'expected', 'patch', 'plant', 'then'],
+  ...['0', '10', '9', '-1', '1e3', 'null', ' ', '"', "'", '\\', '/', '~1', '%', ':', '}'],
+  ...['x$ref', 'default', 'enum', 'required', 'items'],
+  ...['properties', 'allOf', 'oneOf', 'discriminator', 'nullable', 'format', 'int64', 'storable'],
+  ...['Höhe', '\u00e9', 'e\u0301', '\u2028', '\ufeff', '\uffff', '\u{1f331}'.repeat(100)],
+]
+
+const FILLED = Array.from({ length: OWN_FIELDS_MAX - NAMES.length }, (_, index) => `f${index}`)
+
+const named: readonly OwnField[] = [...NAMES, ...FILLED].map((name) => ({
+  name,
+  schema: { type: 'string' },
+}))
+
+/** The order of own fields in JSON. */
+const SORTED = named.map(({ name }) => name).sort()
+
+const membersOf = (value: (name: string) => string, names = SORTED) =>
+  names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(value(name))}`).join()
+
+async function serve(t: Test, fields: readonly OwnField[]): Promise<Service> {
+  return startService(t, { fields: loadOverlay(writeOverlay(t, fields)) })
+}
+
+/** A service whose plants have the fields in `named`. Each test finds it empty. */
+let service: Service
+t.before(async () => {
+  service = await serve(t, named)
+})
+t.beforeEach(() => service.call({ method: 'DELETE', path: '/plants/1' }))
+
+async function read(service: Service, path: string): Promise<string> {
+  const { status, body } = await service.call({ method: 'GET', path })
+  return status === 200 ? body : `${status}: ${body}`
+}
+
+t.test('a plant can have 100 fields with any names', async (t) => {
+  const all = membersOf((name) => `${name} "\u0001`)
+  for (const order of [SORTED, SORTED.toReversed()]) {
+    const body = `{${membersOf((name) => `${name} "\u0001`, order)},"name":"Abies","id":1}`
+    const created = await service.call({ body })
+    t.match(created, { status: 200, body: `{"name":"Abies",${all}}` })
+  }
+  const stored = `{"id":1,"name":"Abies",${all}}`
+  t.equal(await read(service, '/plants/1'), stored)
+  for (const query of ['', '?id=1', '?q=abies', '?untagged=true', '?count=true'])
+    t.equal(await read(service, `/plants${query}`), `[${stored}]`, query)
+  t.match(await read(service, '/changes'), `"plant":{"name":"Abies",${all}}}]`)
+
+  const cleared = SORTED.filter((_, index) => index % 2 === 0)
+  const kept = SORTED.filter((_, index) => index % 2 === 1)
+  const patch = `{${cleared.map((name) => `${JSON.stringify(name)}:null`).join()}}`
+  const left = `{"id":1,"name":"Abies",${membersOf((name) => `${name} "\u0001`, kept)}}`
+  const path = '/plants/1'
+  t.equal((await service.call({ method: 'PATCH', path, body: patch })).body, left)
+  t.equal(await read(service, path), left)
+  const put = `{"name":"Abies",${membersOf(() => '', cleared)}}`
+  const replaced = `{"id":1,${put.slice(1)}`
+  t.equal((await service.call({ method: 'PUT', path, body: put })).body, replaced)
+  t.equal((await service.call({ method: 'PUT', path, body: { name: 'Abies' } })).body, BARE)
+  t.equal(await read(service, path), BARE)
+})
+
+const BARE = '{"id":1,"name":"Abies"}'
+
+t.test('a field that a plant does not have is not inherited', async (t) => {
+  t.match(await service.call({ body: BARE }), { status: 200, body: '{"name":"Abies"}' })
+  t.match(await service.call({ body: BARE }), { status: 200, body: '{"name":"Abies"}' })
+  t.equal(await read(service, '/plants'), `[${BARE}]`)
+  for (const name of NAMES) {
+    const body = `{"id":2,"name":"Abies",${JSON.stringify(name)}:7}`
+    const { status, json } = await service.call({ body })
+    const place = `body/${name.replaceAll('~', '~0').replaceAll('/', '~1')} must be string`
+    t.match({ status, json }, { status: 400, json: { message: place } })
+  }
+  t.equal(await read(service, '/plants'), `[${BARE}]`)
+})
+
+t.test('a change list can have the fields that are named like parts of a change', async (t) => {
+  const own = '"clears":"c","expected":"e","fields":"f","patch":"p","type":"remove"'
+  const change = async (json: string) => {
+    const { status, body } = await service.call({ method: 'PATCH', body: `[${json}]` })
+    return `${status} ${body}`
+  }
+  const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+  const done = (effect: object) => `200 ${JSON.stringify({ ...counts, ...effect })}`
+  t.equal(await change(`{"op":"create","id":1,"name":"Abies",${own}}`), done({ created: 1 }))
+  t.equal(await change(`{"op":"create","id":1,"name":"Abies",${own}}`), done({ unchanged: 1 }))
+  t.match(await change('{"op":"create","id":1,"name":"Abies"}'), /^409 /)
+  t.equal(await change(`{"op":"update","id":1,"type":null}`), done({ changed: 1 }))
+  const left = own.replace(/,"type".*/, '')
+  t.equal(await read(service, '/plants/1'), `{"id":1,"name":"Abies",${left}}`)
+  t.equal(await change(`{"op":"replace","id":1,"name":"Abies",${left}}`), done({ unchanged: 1 }))
+  t.equal(await change('{"op":"replace","id":1,"name":"Abies"}'), done({ changed: 1 }))
+  t.match(await change('{"op":"update","id":1,"color":"red"}'), /^400 .*color/)
+})
+
+t.test('the served contract has fields with any names', async (t) => {
+  const { components } = JSON.parse(await read(service, '/documentation/json'))
+  for (const schema of ['Plant', 'PlantPatch', 'PlantUpdate']) {
+    const names = Object.keys(components.schemas[schema].properties)
+    t.same(
+      named.filter(({ name }) => !names.includes(name)),
+      [],
+      schema,
+    )
+  }
+})
+
+const NUMBERS: readonly [name: string, given: string, stored: string | 400][] = [
+  ['int64', '-9223372036854775808', '-9223372036854775808'],
+  ['int64', '9223372036854775807', '9223372036854775807'],
+  ['int64', '9223372036854775807.0', '9223372036854775807'],
+  ['int64', '922337203685477580700e-2', '9223372036854775807'],
+  ['int64', '9007199254740993', '9007199254740993'],
+  ['int64', '-0', '0'],
+  ['int64', '9223372036854775808', 400],
+  ['int64', '-9223372036854775809', 400],
+  ['int64', '0.5', 400],
+  ['int32', '-2147483648', '-2147483648'],
+  ['int32', '2147483647', '2147483647'],
+  ['int32', '2147483648', 400],
+  ['number', '5e-324', '5e-324'],
+  ['number', '-5e-324', '-5e-324'],
+  ['number', '1.7976931348623157e308', '1.7976931348623157e+308'],
+  ['number', '-1.7976931348623157e308', '-1.7976931348623157e+308'],
+  ['number', '-0', '0'],
+  ['number', '-0.0e5', '0'],
+  ['number', '1.0', '1'],
+  ['number', '24.50', '24.5'],
+  ['number', '1e21', '1e+21'],
+  ['number', '9007199254740993', 400],
+  ['number', '0.1234567890123456789', 400],
+  ['number', '4e-324', 400],
+  ['number', '1e-400', 400],
+  ['number', '1.8e308', 400],
+]
+
+t.test('numbers are exact or refused', async (t) => {
+  const service = await serve(t, [
+    { name: 'int32', schema: { type: 'integer', format: 'int32' } },
+    { name: 'int64', schema: { type: 'integer', format: 'int64' } },
+    { name: 'number', schema: { type: 'number' } },
+  ])
+  for (const [index, [name, given, stored]] of NUMBERS.entries()) {
+    const body = `{"id":${index},"name":"","${name}":${given}}`
+    const created = await service.call({ body })
+    if (stored === 400) {
+      t.match(created, { status: 400, json: { message: `body/${name} must be ` } }, body)
+      continue
+    }
+    const plant = `{"id":${index},"name":"","${name}":${stored}}`
+    t.equal(created.status, 200, body)
+    t.equal((await service.call({ body: plant })).status, 200, 'what is stored is a replay')
+    t.equal(await read(service, `/plants/${index}`), plant)
+    t.match(await read(service, '/plants'), plant)
+  }
+})
+
+t.test('a field can have a mebibyte of text', async (t) => {
+  const fields: OwnField[] = ['a', 'b'].map((name) => ({ name, schema: { type: 'string' } }))
+  const service = await startService(t, { fields, config: { bodyLimit: 2 ** 22 } })
+  const text = '\u{1f331}'.repeat(2 ** 18)
+  const plant = `{"id":1,"name":"Abies","a":"${text}"}`
+  // Not as a difference, which would have a megabyte.
+  t.equal((await service.call({ body: plant })).status, 200)
+  t.equal((await service.call({ body: plant })).status, 200)
+  t.ok((await read(service, '/plants/1')) === plant)
+  t.ok((await read(service, '/plants')) === `[${plant}]`)
+  const patch = { method: 'PATCH', path: '/plants/1', body: { b: 'x' } }
+  const patched = `${plant.slice(0, -1)},"b":"x"}`
+  t.ok((await service.call(patch)).body === patched)
+  t.ok((await read(service, '/changes?limit=2')).includes(`"a":"${text}"`))
+  t.equal(
+    (await service.call({ ...patch, body: { a: null } })).body,
+    `${BARE.slice(0, -1)},"b":"x"}`,
+  )
+})
+
+t.test('a list can change 1,000 plants with 100 fields each', async (t) => {
+  const names = Array.from({ length: OWN_FIELDS_MAX }, (_, index) => `${10 + index}`)
+  const service = await serve(
+    t,
+    names.map((name) => ({ name, schema: { type: 'integer', format: 'int32' } })),
+  )
+  const ids = Array.from({ length: 1000 }, (_, index) => index)
+  const plants = (value: number) => {
+    const own = names.toSorted().map((name) => `"${name}":${value}`)
+    return ids.map((id) => `"id":${id},"name":"",${own.join()}`)
+  }
+  const send = async (op: string, value: number) => {
+    const body = `[${plants(value).map((members) => `{"op":"${op}",${members}}`)}]`
+    return (await service.call({ method: 'PATCH', body })).json
+  }
+  t.match(await send('create', 1), { created: 1000 })
+  t.match(await send('create', 1), { unchanged: 1000 })
+  t.match(await send('replace', 2), { changed: 1000 })
+  const page = await read(service, '/plants?limit=1000')
+  t.ok(page === `[${plants(2).map((members) => `{${members}}`)}]`)
+})
+
+t.test('a create can have 100,000 unknown members next to own fields', async (t) => {
+  const own = membersOf((name) => name)
+  // A quadratic time would exceed the limit of the test.
+  const unknown = Array.from({ length: 100_000 }, (_, index) => `"${index.toString(36)}_":0`)
+  const body = `{"id":1,"name":"Abies",${unknown.join()},${own}}`
+  t.ok(Buffer.byteLength(body) < 2 ** 20)
+  t.match(await service.call({ body }), { status: 200, body: `{"name":"Abies",${own}}` })
+  const path = '/plants/1'
+  t.match(await service.call({ method: 'PUT', path, body }), { status: 200 })
+  t.equal(await read(service, path), `{"id":1,"name":"Abies",${own}}`)
+})
+
+t.test('a create without the fields of a stored plant is a conflict', async (t) => {
+  const service = await serve(t, nursery)
+  const plant = { id: 1, name: 'Abies', height: 120, serial: 2n ** 63n - 1n }
+  const responses = []
+  for (const body of [
+    plant,
+    { ...plant, color: 'red' },
+    { id: 1, name: 'Abies' },
+    { id: 1, name: 'Abies', height: 120 },
+    { ...plant, height: 121 },
+    { ...plant, light: 'sun' },
+  ])
+    responses.push((await service.call({ body })).status)
+  t.same(responses, [200, 200, 409, 409, 409, 409])
+  const batch = async (...plants: object[]) =>
+    (await service.call({ path: '/plants/batch', body: plants })).status
+  t.equal(await batch(plant, { ...plant, color: 'red' }), 200)
+  t.equal(await batch(plant, { ...plant, height: 121 }), 400)
+  t.equal(await batch({ id: 2, name: 'Abies' }, { ...plant, height: 121 }), 409)
+  t.equal(await read(service, '/plants'), `[${jsonOf(plant)}]`)
+  t.equal((await readAllChanges(service, '')).length, 1)
+})
+
+t.test('a response that violates the own fields fails the tests', async (t) => {
+  const check = answerCheck(extendContract(loadContract(), nursery))
+  const service = await serve(t, nursery)
+  await service.call({ body: { id: 1, name: 'Abies', height: 120 } })
+  const answer = await service.call({ method: 'GET', path: '/plants/1' })
+  check('GET', '/plants/1', answer)
+  for (const wrong of ['"120"', '12e5', 'null', '1.5']) {
+    const body = answer.body.replace('120', wrong)
+    const headers = { ...answer.headers, 'content-length': String(body.length) }
+    t.throws(() => check('GET', '/plants/1', { ...answer, headers, body }), /height/, wrong)
+  }
+})
