@@ -11,8 +11,8 @@ export async function loadOwnFields(file: string | undefined): Promise<OwnField[
   if (file === undefined) return undefined
   // Imported late, because they load the validators, which would slow down the start of every command.
   const [{ loadOverlay }, { FieldError }] = await Promise.all([
-    import('../../contract/overlay.ts'),
-    import('../../contract/field-schemas.ts'),
+    import('../../contract/overlay/overlay.ts'),
+    import('../../contract/overlay/field-schemas.ts'),
   ])
   try {
     return loadOverlay(file)

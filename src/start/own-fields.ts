@@ -31,7 +31,7 @@ export async function adoptFields(
     const fields = declared ?? []
     if (stored.fields.length === 0) return { ...stored, fields }
     // Imported late, because the command line loads this file before it needs validators.
-    const { compareFields } = await import('../../contract/field-changes.ts')
+    const { compareFields } = await import('../../contract/overlay/field-changes.ts')
     const { narrowed, gone } = compareFields(stored.fields, fields)
     if (narrowed.length > 0 && !(await isChecked(store, stored, fields))) {
       const reasons = narrowed.map(({ name, reason }) => `${name}: ${reason}`).join('; ')

@@ -50,22 +50,10 @@ for (const [type, values] of Object.entries(VALUES) as [MemberType, fc.Arbitrary
   })
 }
 
-t.test('text that is not a value of the type is not read', async (t) => {
-  const [id] = members as [Member]
-  for (const text of ['', ' 1', '1.0', '01', '9223372036854775808']) {
-    t.equal(readText(id, text), undefined, text)
-  }
-  const number: Member = { name: 'price', type: 'number', isRequired: false }
-  for (const text of ['', ' 1', '1,5', '.5', '01', '0.10000000000000000001', 'NaN']) {
-    t.equal(readText(number, text), undefined, text)
-  }
-})
-
 t.test('a boolean is read in the spelling of spreadsheets', async (t) => {
   const member: Member = { name: 'inStock', type: 'boolean', isRequired: false }
   t.equal(readText(member, 'TRUE'), true)
   t.equal(readText(member, 'False'), false)
-  t.equal(readText(member, 'yes'), undefined)
 })
 
 t.test('plants with other members follow their description', async (t) => {
@@ -88,8 +76,20 @@ t.test('plants with other members follow their description', async (t) => {
 const NO_VALUES: readonly [type: MemberType, ...texts: string[]][] = [
   ['int64', '', ' 1', '1.0', '01', 'x', `${INT64_MAX + 1n}`, `${INT64_MIN - 1n}`],
   ['int32', '', '1.5', 'x', '2147483648', '-2147483649', '9223372036854775807'],
-  ['number', '', ' 1', '0x1', '1e309', 'NaN', 'Infinity', '0.12345678901234567890'],
-  ['boolean', '', 'TRUE', '1', 'yes'],
+  [
+    'number',
+    '',
+    ' 1',
+    '1,5',
+    '.5',
+    '01',
+    '0x1',
+    '1e309',
+    'NaN',
+    'Infinity',
+    '0.12345678901234567890',
+  ],
+  ['boolean', '', ' true', '1', 'yes'],
 ]
 for (const [type, ...texts] of NO_VALUES) {
   t.test(`text that is not a value of type ${type} is not read`, async (t) => {

@@ -1,6 +1,6 @@
 /** Contracts with own fields. */
 import { fileURLToPath } from 'node:url'
-import { loadOverlay } from '../../contract/overlay.ts'
+import { loadOverlay } from '../../contract/overlay/overlay.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 
 const FILE = new URL('../../data/nursery.yaml', import.meta.url)

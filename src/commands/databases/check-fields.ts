@@ -1,4 +1,4 @@
-import { compareFields, violationFinder } from '../../../contract/field-changes.ts'
+import { compareFields, violationFinder } from '../../../contract/overlay/field-changes.ts'
 import type { OwnField } from '../../../contract/own-fields.ts'
 import { readLatestCursor } from '../../../service/change-feed.ts'
 import { readFields } from '../../../service/plant-content.ts'

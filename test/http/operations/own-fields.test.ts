@@ -1,7 +1,7 @@
 /** Own fields at their limits. */
 import t, { type Test } from 'tap'
 import { extendContract, loadContract } from '../../../contract/contract.ts'
-import { loadOverlay } from '../../../contract/overlay.ts'
+import { loadOverlay } from '../../../contract/overlay/overlay.ts'
 import { OWN_FIELDS_MAX, type OwnField } from '../../../contract/own-fields.ts'
 import { readAllChanges } from '../../helpers/changes.ts'
 import { answerCheck } from '../../helpers/contract-check.ts'

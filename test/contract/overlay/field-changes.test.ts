@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { InvalidJson } from '../../contract/exact-json.ts'
-import { compareFields, violationFinder } from '../../contract/field-changes.ts'
-import { readFieldSchema } from '../../contract/field-schemas.ts'
-import type { FieldSchema, OwnField } from '../../contract/own-fields.ts'
+import { InvalidJson } from '../../../contract/exact-json.ts'
+import { compareFields, violationFinder } from '../../../contract/overlay/field-changes.ts'
+import { readFieldSchema } from '../../../contract/overlay/field-schemas.ts'
+import type { FieldSchema, OwnField } from '../../../contract/own-fields.ts'
 
 const string = { type: 'string' } as const
 const int32 = { type: 'integer', format: 'int32' } as const

@@ -1,7 +1,7 @@
-import { prepareParser } from './exact-json.ts'
-import { known } from './known.ts'
-import type { FieldSchema, OwnField } from './own-fields.ts'
-import { fieldValidator } from './validators.ts'
+import { prepareParser } from '../exact-json.ts'
+import { known } from '../known.ts'
+import type { FieldSchema, OwnField } from '../own-fields.ts'
+import { fieldValidator } from '../validators.ts'
 
 /** How the own fields of a contract differ from those that a database was last served with. */
 export interface FieldChanges {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { OWN_FIELDS_MAX, type OwnField } from '../own-fields.ts'
 import { childPlace, FieldError, isObject, readFieldSchema } from './field-schemas.ts'
-import { OWN_FIELDS_MAX, type OwnField } from './own-fields.ts'
 
 const BYTES_MAX = 2 ** 20
 

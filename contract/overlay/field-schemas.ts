@@ -1,10 +1,10 @@
-import { isStorable, listAlternatives } from './keywords.ts'
-import { keysOf } from './known.ts'
-import { CHANGE_NAMES } from './known-members.ts'
-import { members } from './members.gen.ts'
-import type { FieldSchema, OwnField } from './own-fields.ts'
-import { TEXT_FORMATS } from './text-formats.ts'
-import { fieldValidator } from './validators.ts'
+import { isStorable, listAlternatives } from '../keywords.ts'
+import { keysOf } from '../known.ts'
+import { CHANGE_NAMES } from '../known-members.ts'
+import { members } from '../members.gen.ts'
+import type { FieldSchema, OwnField } from '../own-fields.ts'
+import { TEXT_FORMATS } from '../text-formats.ts'
+import { fieldValidator } from '../validators.ts'
 
 /** The schema of an own field is invalid or unsupported. The message has the place and the reason. */
 export class FieldError extends Error {

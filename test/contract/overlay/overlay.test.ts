@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
-import { FieldError } from '../../contract/field-schemas.ts'
-import { loadOverlay } from '../../contract/overlay.ts'
+import { FieldError } from '../../../contract/overlay/field-schemas.ts'
+import { loadOverlay } from '../../../contract/overlay/overlay.ts'
 
 const file = join(t.testdir(), 'overlay.yaml')
 

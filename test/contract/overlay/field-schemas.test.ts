@@ -1,5 +1,5 @@
 import t from 'tap'
-import { FieldError, readFieldSchema } from '../../contract/field-schemas.ts'
+import { FieldError, readFieldSchema } from '../../../contract/overlay/field-schemas.ts'
 
 const valid: readonly object[] = [
   { type: 'string' },
