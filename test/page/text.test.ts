@@ -45,13 +45,14 @@ t.test('a filter selects what the service selects', async (t) => {
 })
 
 t.test('a selection survives in the URL', async (t) => {
-  for (const selection of [
+  const selections: readonly Selection[] = [
     { filter: {} },
     { filter: { tag: '' } },
     { filter: { untagged: true, q: 'x' } },
     { filter: { tag: 'a&b=c#%', q: '+ é "<' }, first: -(2n ** 63n) },
     { filter: { q: 'x' }, first: 2n ** 53n + 1n },
-  ]) {
+  ]
+  for (const selection of selections) {
     t.strictSame(parseFragment(toFragment(selection)), selection)
   }
   t.strictSame(parseFragment(''), { filter: {} })
