@@ -9,6 +9,9 @@ import { OwnValue } from '../text/member-value.tsx'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import { columnMembers, fieldArea, isNumeric } from './field-columns.ts'
 
+/** The service cannot select longer tags. */
+const TAG_LENGTH_MAX = limits.listPlants.tag.maxLength
+
 const MARK_TEXT = {
   new: 'new',
   changed: 'changed',
@@ -72,7 +75,7 @@ export function TableRow({
         {note && <span class="note">{note}</span>}
       </div>
       <div role="gridcell" class="tag-cell">
-        {tag === undefined || tag.length > limits.listPlants.tag.maxLength ? (
+        {tag === undefined || mark === 'deleted' || tag.length > TAG_LENGTH_MAX ? (
           <Tag tag={tag} length={ROW_LENGTH} />
         ) : (
           <button
