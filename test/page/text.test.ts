@@ -9,6 +9,7 @@ import {
 import { members } from '../../contract/members.gen.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import {
+  isEmpty,
   isSameSearch,
   matches,
   parseFragment,
@@ -60,6 +61,13 @@ t.test('a selection survives in the URL', async (t) => {
   t.strictSame(parseFragment('#untagged=false&q=++'), { filter: {} })
   t.strictSame(parseFragment('#tag=a&untagged=true'), { filter: { untagged: true } })
   t.strictSame(parseFragment('#q=+abies+&tag=+'), { filter: { q: 'abies', tag: ' ' } })
+})
+
+t.test('a filter without conditions selects all plants', async (t) => {
+  t.ok(isEmpty({}))
+  for (const filter of [{ tag: '' }, { q: 'x' }, { untagged: true }] as const) {
+    t.notOk(isEmpty(filter))
+  }
 })
 
 t.test('selections that differ only in the text are the same search', async (t) => {
