@@ -1,10 +1,37 @@
 import type { Plant } from '../../client/client.ts'
 import { parseId } from './plant-id.ts'
 
-/** Selects plants as the service does. An empty tag is a tag. */
+/** Selects plants as the service does. An empty tag is a tag. There is no `tag` with `untagged`. */
 export interface Filter {
   readonly tag?: string
+  /** Selects plants without a tag. */
+  readonly untagged?: true
   readonly q?: string
+}
+
+/** A filter without members that are undefined, and without spaces around the text. */
+export function createFilter({
+  tag,
+  untagged,
+  q,
+}: {
+  readonly [Name in keyof Filter]: Filter[Name] | undefined
+}): Filter {
+  const text = q?.trim()
+  return {
+    ...(untagged ? { untagged } : tag !== undefined && { tag }),
+    ...(text && { q: text }),
+  }
+}
+
+/** Whether a filter selects all plants. */
+export function isEmpty({ tag, untagged, q }: Filter): boolean {
+  return tag === undefined && !untagged && q === undefined
+}
+
+/** Whether a page of the service can contain few plants although many follow. */
+export function isSearch({ untagged, q }: Filter): boolean {
+  return untagged === true || q !== undefined
 }
 
 /** Which plants the table shows. */
@@ -16,6 +43,7 @@ export interface Selection {
 
 /** Whether the filter selects a plant: those with exactly the tag, whose name contains `q` in either case of ASCII. */
 export function matches({ name, tag }: Plant, filter: Filter): boolean {
+  if (filter.untagged && tag !== undefined) return false
   if (filter.tag !== undefined && filter.tag !== tag) return false
   return filter.q === undefined || lowerAscii(name).includes(lowerAscii(filter.q))
 }
@@ -25,14 +53,21 @@ function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
+/** Whether two selections differ only in the text that a person searches for. */
+export function isSameSearch(a: Selection, b: Selection): boolean {
+  if (a.filter.q === undefined || b.filter.q === undefined) return false
+  return toFragment({ filter: { ...a.filter, q: b.filter.q } }) === toFragment(b)
+}
+
 /**
  * A selection as the fragment of the page's URL, so that it survives a reload and can be bookmarked. Browsers do not send
  * fragments, so no log contains it.
  */
-export function toFragment({ filter: { tag, q }, first }: Selection): string {
+export function toFragment({ filter: { tag, untagged, q }, first }: Selection): string {
   const fragment = new URLSearchParams({
     ...(q !== undefined && { q }),
     ...(tag !== undefined && { tag }),
+    ...(untagged && { untagged: 'true' }),
     ...(first !== undefined && { from: String(first) }),
   })
   return `#${fragment}`
@@ -41,11 +76,12 @@ export function toFragment({ filter: { tag, q }, first }: Selection): string {
 /** Ignores whatever is not part of a selection. */
 export function parseFragment(fragment: string): Selection {
   const parameters = new URLSearchParams(fragment.slice(1))
-  const tag = parameters.get('tag')
-  const q = parameters.get('q')
+  const tag = parameters.get('tag') ?? undefined
+  const untagged = parameters.get('untagged') === 'true' || undefined
+  const q = parameters.get('q') ?? undefined
   const first = parseId(parameters.get('from') ?? '')
   return {
-    filter: { ...(tag !== null && { tag }), ...(q && { q }) },
+    filter: createFilter({ tag, untagged, q }),
     ...(first !== undefined && { first }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { known } from '../../contract/known.ts'
 import { hasSameContent, textLength } from '../model/members.ts'
-import { type Filter, matches } from './filter.ts'
+import { type Filter, isSearch, matches } from './filter.ts'
 import { idBefore } from './plant-id.ts'
 
 /** How many plants a request fetches. */
@@ -22,6 +22,8 @@ export interface Range {
   end: bigint
   /** An estimate unless there are `plants`. */
   count: number
+  /** Whether its plants have changed, or may have, since they were forgotten. */
+  isStale: boolean
   plants: StoredPlant[] | undefined
 }
 
@@ -55,7 +57,12 @@ export class PlantList {
     return this.#first
   }
 
-  /** The number of rows. An estimate, unless all plants are in memory. */
+  /** Whether the length is exact. Otherwise, plants that are not in memory have changed. */
+  get isExact(): boolean {
+    return this.#ranges.every(({ isStale }) => !isStale)
+  }
+
+  /** The number of rows. */
   get length(): number {
     return this.#ranges.reduce((length, { count }) => length + count, 0)
   }
@@ -123,7 +130,13 @@ export class PlantList {
       last.count += plants.length
       last.end = end
     } else {
-      this.#ranges.push({ after: this.end, end, count: plants.length, plants: [...plants] })
+      this.#ranges.push({
+        after: this.end,
+        end,
+        count: plants.length,
+        isStale: false,
+        plants: [...plants],
+      })
     }
   }
 
@@ -149,11 +162,12 @@ export class PlantList {
     const rest: Range[] = []
     if (!isLast && reached !== undefined && reached < range.end) {
       const count = Math.max(1, range.count - inRange.length)
-      rest.push({ after: reached, end: range.end, count, plants: undefined })
+      rest.push({ after: reached, end: range.end, count, isStale: true, plants: undefined })
       range.end = reached
     }
     range.plants = inRange
     range.count = inRange.length
+    range.isStale = false
     this.#ranges.splice(index + 1, 0, ...rest)
   }
 
@@ -185,7 +199,7 @@ export class PlantList {
     this.#ranges = this.#ranges
       .filter(({ count }) => count > 0)
       .map(({ end, count }) => {
-        const range = { after, end, count, plants: undefined }
+        const range = { after, end, count, isStale: true, plants: undefined }
         after = end
         return range
       })
@@ -202,12 +216,15 @@ export class PlantList {
     const range = this.#rangeOf(plant.id)
     if (range === undefined) {
       // A search has examined more plants than it has found.
-      if (!this.isComplete && this.filter.q === undefined) return 'none'
+      if (!this.isComplete && !isSearch(this.filter)) return 'none'
       this.#extend([plant])
       return 'added'
     }
     const { plants } = range
-    if (plants === undefined) return 'none'
+    if (plants === undefined) {
+      range.isStale = true
+      return 'none'
+    }
     const index = lowerBound(plants, plant.id)
     const current = plants[index]
     const isKnown = current?.id === plant.id
@@ -226,16 +243,19 @@ export class PlantList {
     this.#ranges.splice(
       this.#ranges.indexOf(range),
       1,
-      { after: range.after, end: middle, count: half.length, plants: half },
-      { after: middle, end: range.end, count: rest.length, plants: rest },
+      { ...range, end: middle, count: half.length, plants: half },
+      { ...range, after: middle, count: rest.length, plants: rest },
     )
   }
 
   #remove(id: bigint): Effect {
     const range = this.#rangeOf(id)
-    if (range?.plants === undefined || this.find(id) === undefined) return 'none'
-    range.plants.splice(lowerBound(range.plants, id), 1)
-    range.count = range.plants.length
+    if (range === undefined) return 'none'
+    const { plants } = range
+    if (plants === undefined) range.isStale = true
+    if (plants === undefined || this.find(id) === undefined) return 'none'
+    plants.splice(lowerBound(plants, id), 1)
+    range.count = plants.length
     return 'removed'
   }
 

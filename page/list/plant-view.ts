@@ -1,9 +1,10 @@
-import type { Change, PlantStoreClient } from '../../client/client.ts'
+import type { Change, PlantCount, PlantStoreClient } from '../../client/client.ts'
 import { Model } from '../model/model.ts'
 import { matches, type Selection } from './filter.ts'
 import { ListLoader } from './list-loader.ts'
 import { LiveFeed, type Surroundings } from './live-feed.ts'
 import { PlantList, type PlantState } from './plant-list.ts'
+import { PlantTotal } from './plant-total.ts'
 
 /** What somebody else has just done to a plant. One that is no longer in the list is shown while it has the mark. */
 export type Mark = 'new' | 'changed' | 'deleted' | 'unmatched'
@@ -32,6 +33,7 @@ export class PlantView extends Model {
   readonly #controller = new AbortController()
   #selection: Selection
   #loader: ListLoader
+  #total: PlantTotal
   #isStarted = false
   #shown: Parameters<ListLoader['show']> = [0, 0]
   #isHeld = false
@@ -44,6 +46,7 @@ export class PlantView extends Model {
     this.feed = new LiveFeed(options.feedClient, options.surroundings)
     this.#selection = options.selection
     this.#loader = this.#createLoader(this.#listOf(options.selection))
+    this.#total = this.#createTotal()
     this.feed.subscribe(() => this.changed())
   }
 
@@ -62,6 +65,23 @@ export class PlantView extends Model {
   /** The rows that are marked now, by id. */
   get marks(): ReadonlyMap<bigint, { readonly mark: Mark }> {
     return this.#marks
+  }
+
+  /** How many plants the filter selects, wherever the list begins. Undefined until it is known. */
+  get total(): PlantCount | undefined {
+    const { list } = this
+    const gone = [...this.#marks.values()].filter(({ mark }) => isGone(mark))
+    const plants = list.length - gone.length
+    if (this.#isWhole) return { plants, isExact: true }
+    const { count } = this.#total
+    if (count === undefined || count.isExact || !list.isExact) return count
+    return { plants: Math.max(plants, count.plants), isExact: false }
+  }
+
+  /** Whether the list itself shows how many plants there are. */
+  get #isWhole(): boolean {
+    const { isComplete, isExact, first } = this.list
+    return isComplete && isExact && first === undefined
   }
 
   /** How many rows somebody has just changed. */
@@ -86,18 +106,25 @@ export class PlantView extends Model {
   close(): void {
     this.#controller.abort()
     this.#loader.stop()
+    this.#total.stop()
   }
 
   select(selection: Selection): void {
+    const isSameFilter = selection.filter === this.#selection.filter
     this.#selection = selection
     this.#marks.clear()
     this.#due.clear()
+    if (!isSameFilter) {
+      this.#total.stop()
+      this.#total = this.#createTotal()
+    }
     this.#replaceLoader(this.#listOf(selection))
   }
 
   /** Loads the plants in view again. */
   reload(): void {
     this.#isStarted = true
+    this.#total.invalidate()
     this.list.invalidate()
     this.#replaceLoader(this.list)
   }
@@ -118,6 +145,7 @@ export class PlantView extends Model {
       this.#due.delete(change.id)
       this.#loader.apply(change)
     }
+    this.#countAgain()
   }
 
   /**
@@ -160,6 +188,7 @@ export class PlantView extends Model {
       this.#marks.set(change.id, entry)
       marked.push([change.id, entry])
     }
+    this.#countAgain()
     this.changed()
     if (marked.length > 0) this.#unmark(marked)
   }
@@ -201,8 +230,30 @@ export class PlantView extends Model {
 
   #createLoader(list: PlantList): ListLoader {
     const loader = new ListLoader(this.#options.client, list, this.#options.surroundings)
-    loader.subscribe(() => this.changed())
+    loader.subscribe(() => {
+      this.#count()
+      this.changed()
+    })
     return loader
+  }
+
+  #createTotal(): PlantTotal {
+    const { client, surroundings } = this.#options
+    const total = new PlantTotal(client, this.#selection.filter, surroundings)
+    total.subscribe(() => this.changed())
+    return total
+  }
+
+  #countAgain(): void {
+    this.#total.invalidate()
+    this.#count()
+  }
+
+  /** Asks the service for the total, unless the list shows it, or may do so soon. */
+  #count(): void {
+    const { isLoading, problem } = this.#loader
+    const isReady = this.#isStarted && !isLoading && problem === undefined
+    if (isReady && !this.#isWhole) this.#total.update()
   }
 }
 

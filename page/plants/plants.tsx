@@ -6,15 +6,17 @@ import { DraftTray } from '../drafts/draft-tray.tsx'
 import type { Drafts } from '../drafts/drafts.ts'
 import { UndoBar } from '../drafts/undo-bar.tsx'
 import { toSentence } from '../errors/error-text.ts'
-import { type Selection, toFragment } from '../list/filter.ts'
+import { createFilter, type Selection } from '../list/filter.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
 import { fieldTracks } from '../table/field-columns.ts'
 import { PlantTable } from '../table/plant-table.tsx'
 import type { FocusRequest } from '../table/use-row-focus.ts'
-import { ListFooter, ListSummary } from './list-status.tsx'
+import { ListFooter } from './list-footer.tsx'
 import { PlantDetails } from './plant-details.tsx'
+import { StatusLine } from './status-line.tsx'
 import { Tools } from './tools.tsx'
+import { useNavigation } from './use-navigation.ts'
 import { usePlantView } from './use-plant-view.ts'
 import { useSaver } from './use-saver.ts'
 import './plants.css'
@@ -38,13 +40,13 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
     if (view.list.length > 0) setFocusRequest({ id })
     else addButton.current?.focus()
   }
+  const navigation = useNavigation(client, view, focus)
   const saving = useSaver(session, view, focus)
   const { saver } = saving
   const select = (selection: Selection) => {
     saving.endAnnouncement()
-    history.replaceState(null, '', toFragment(selection))
     setViewedId(undefined)
-    view.select(selection)
+    navigation.select(selection)
   }
   const openDraft = drafts.open
   const edited = openDraft?.before && view.list.find(openDraft.before.id)
@@ -77,7 +79,7 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
         {!edited && editor && <div class="panel">{editor}</div>}
         {canRead && (
           <>
-            <ListSummary view={view} onSelect={select} />
+            <StatusLine view={view} onSelect={select} onLast={navigation.showLast} />
             <PlantTable
               view={view}
               expanded={expanded}
@@ -87,8 +89,12 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
                 canWrite,
                 onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => setViewedId(id),
                 onDelete: (plant) => drafts.delete(plant, saver),
+                onTag: (tag) =>
+                  select({ filter: createFilter({ q: view.selection.filter.q, tag }) }),
               }}
-              footer={<ListFooter view={view} canWrite={canWrite} onSelect={select} />}
+              onFirst={navigation.showFirst}
+              onLast={navigation.showLast}
+              footer={<ListFooter view={view} canWrite={canWrite} />}
             />
           </>
         )}

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { limits } from '../../contract/limits.gen.ts'
-import type { Filter, Selection } from '../list/filter.ts'
+import { createFilter, type Filter, type Selection } from '../list/filter.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Icon } from '../text/icon.tsx'
-import { TagPicker } from './tag-picker.tsx'
+import { TagField } from './tag-field.tsx'
 
 /** How long a person pauses between two words, in milliseconds. */
 const TYPING_MS = 250
@@ -28,13 +28,20 @@ export function Toolbar({
   const { filter } = selection
   // A new filter begins at the first plant.
   const select = (changes: { readonly [Name in keyof Filter]: Filter[Name] | undefined }) => {
-    const { tag, q } = { ...filter, ...changes }
-    onSelect({ filter: { ...(tag !== undefined && { tag }), ...(q && { q }) } })
+    onSelect({ filter: createFilter({ ...filter, ...changes }) })
   }
   return (
     <search class="toolbar">
       <SearchField q={filter.q ?? ''} onSearch={(q) => select({ q })} />
-      <TagPicker tags={tags} tag={filter.tag} onTag={(tag) => select({ tag })} />
+      <TagField
+        tags={tags}
+        tag={filter.tag}
+        isUntagged={filter.untagged === true}
+        onTag={(tag) => select({ tag, untagged: undefined })}
+        onUntagged={(isUntagged) =>
+          select({ tag: undefined, untagged: isUntagged ? true : undefined })
+        }
+      />
       <JumpField onJump={(first) => onSelect({ filter, first })} />
       <div class="commands">{children}</div>
     </search>
@@ -54,16 +61,17 @@ function SearchField({
   latest.current = onSearch
   useEffect(() => {
     if (q === searched.current) return
-    // The filter was cleared.
+    // The filter was cleared, or the person has gone back.
     searched.current = q
     setTyped(q)
   }, [q])
   useEffect(() => {
-    if (typed === searched.current) return
+    const wanted = typed.trim()
+    if (wanted === searched.current) return
     const timer = setTimeout(() => {
-      searched.current = typed
+      searched.current = wanted
       // Meanwhile, a tag can have been chosen.
-      latest.current(typed)
+      latest.current(wanted)
     }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed])
@@ -73,6 +81,7 @@ function SearchField({
       <Icon name="search" />
       <input
         type="search"
+        class={q === '' ? '' : 'active'}
         placeholder="Search names"
         maxLength={SEARCH_LENGTH_MAX}
         value={typed}

@@ -1,13 +1,18 @@
 import type { RefObject } from 'preact'
+import type { PlantStoreClient } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import type { Drafts } from '../drafts/drafts.ts'
-import type { Selection } from '../list/filter.ts'
+import { isEmpty, type Selection } from '../list/filter.ts'
+import { findLastPlants } from '../list/last-plants.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Icon } from '../text/icon.tsx'
 import { TransferButtons } from '../transfer/transfer.tsx'
 import { Toolbar } from './toolbar.tsx'
+
+/** How long a person who adds a plant waits for a suggested id, at most, in milliseconds. */
+const SUGGESTION_MS = 2000
 
 /** The toolbar. Without the right to read plants, only what the person can do in its place. */
 export function Tools({
@@ -25,13 +30,13 @@ export function Tools({
   readonly addButton: RefObject<HTMLButtonElement | null>
   readonly onSelect: (selection: Selection) => void
 }) {
-  const { canRead, canWrite } = session
+  const { client, canRead, canWrite } = session
   const add = canWrite && (
     <button
       ref={addButton}
       type="button"
       class="primary"
-      onClick={() => drafts.add(canRead ? suggestId(view) : '')}
+      onClick={async () => drafts.add(canRead ? await suggestId(view, client) : '')}
     >
       <Icon name="add" /> Add plant
     </button>
@@ -67,8 +72,18 @@ export function Tools({
 }
 
 /** The id after the last one, or nothing if that is not known. */
-function suggestId({ list, selection: { filter } }: PlantView): string {
-  if (!list.isComplete || filter.q !== undefined || filter.tag !== undefined) return ''
-  const next = String((list.end ?? 0n) + 1n)
-  return parseId(next) === undefined ? '' : next
+async function suggestId({ list }: PlantView, client: PlantStoreClient): Promise<string> {
+  try {
+    const last = list.isComplete && isEmpty(list.filter) ? list.end : await findLastId(client)
+    const next = String((last ?? 0n) + 1n)
+    return parseId(next) === undefined ? '' : next
+  } catch {
+    // The person can type one.
+    return ''
+  }
+}
+
+async function findLastId(client: PlantStoreClient): Promise<bigint | undefined> {
+  const plants = await findLastPlants(client, {}, AbortSignal.timeout(SUGGESTION_MS))
+  return plants.at(-1)?.id
 }

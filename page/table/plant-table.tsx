@@ -33,11 +33,15 @@ interface RowsProps {
 
 interface TableProps extends RowsProps {
   readonly focusRequest: FocusRequest | undefined
+  /** Called to focus the first plant of all, if the list begins later. */
+  readonly onFirst: () => void
+  /** Called to focus the last plant of all, if the list has not reached it. */
+  readonly onLast: () => void
   readonly footer: ComponentChildren
 }
 
 /** A table of any length: only the rows in view are in the document. */
-export function PlantTable({ focusRequest, footer, ...rowsProps }: TableProps) {
+export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps }: TableProps) {
   const { view, expanded, actions } = rowsProps
   const { list, marks } = view
   const table = useTable(view, expanded?.id)
@@ -54,7 +58,9 @@ export function PlantTable({ focusRequest, footer, ...rowsProps }: TableProps) {
     const { active, rows, viewHeight, rowHeight } = table
     const move = rowForKey(key, active, list.length, viewHeight / rowHeight)
     const plant = rows.get(active)
-    if (move !== undefined) focusRow(move)
+    if (key === 'Home' && list.first !== undefined) onFirst()
+    else if (key === 'End' && !list.isComplete) onLast()
+    else if (move !== undefined) focusRow(move)
     // A key that is held down is meant for one plant.
     else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return
     else if (marks.get(plant.id)?.mark === 'deleted') return

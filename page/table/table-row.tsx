@@ -1,5 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import type { StoredPlant } from '../../client/client.ts'
+import { limits } from '../../contract/limits.gen.ts'
 import { type MemberValue, ownValue } from '../../contract/members.ts'
 import type { Mark } from '../list/plant-view.ts'
 import { labelOf, ROW_LENGTH } from '../text/display-text.ts'
@@ -7,6 +8,9 @@ import { Icon } from '../text/icon.tsx'
 import { OwnValue } from '../text/member-value.tsx'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import { columnMembers, fieldArea, isNumeric } from './field-columns.ts'
+
+/** The service cannot select longer tags. */
+const TAG_LENGTH_MAX = limits.listPlants.tag.maxLength
 
 const MARK_TEXT = {
   new: 'new',
@@ -25,6 +29,8 @@ export interface RowActions {
   readonly canWrite: boolean
   onOpen(plant: StoredPlant): void
   onDelete(plant: StoredPlant): void
+  /** Selects the plants with a tag. */
+  onTag(tag: string): void
 }
 
 export function TableRow({
@@ -69,7 +75,19 @@ export function TableRow({
         {note && <span class="note">{note}</span>}
       </div>
       <div role="gridcell" class="tag-cell">
-        <Tag tag={tag} length={ROW_LENGTH} />
+        {tag === undefined || mark === 'deleted' || tag.length > TAG_LENGTH_MAX ? (
+          <Tag tag={tag} length={ROW_LENGTH} />
+        ) : (
+          <button
+            type="button"
+            class="tag-button"
+            tabIndex={tabIndex}
+            title="Show the plants with this tag"
+            onClick={() => actions.onTag(tag)}
+          >
+            <Tag tag={tag} length={ROW_LENGTH} />
+          </button>
+        )}
       </div>
       <FieldCells plant={plant} tabIndex={tabIndex} />
       <div role="gridcell" class="action-cell">

@@ -105,9 +105,10 @@ export function ExportDialog({
   )
 }
 
-function describeFilter({ tag, q }: Filter): ComponentChildren {
+function describeFilter({ tag, untagged, q }: Filter): ComponentChildren {
   const parts: ComponentChildren[] = ['All plants']
-  if (tag === '') parts.push(' with an empty tag')
+  if (untagged) parts.push(' without a tag')
+  else if (tag === '') parts.push(' with an empty tag')
   else if (tag !== undefined) parts.push(' with the tag “', <bdi>{cut(tag, TAG_LENGTH)}</bdi>, '”')
   if (q !== undefined) parts.push(' whose name contains “', <bdi>{q}</bdi>, '”')
   return [...parts, '.']

@@ -120,7 +120,7 @@ testInBrowser(t, 'changes in the page', (open) => {
       t.equal(await plants.rows('Acer').getByRole('button').count(), 0)
       await press(place)
       await press(place)
-      await plants.shows(/^5 plants$/)
+      await plants.shows(/^4 plants$/)
 
       // Once the pointer has left the row, the others move up.
       await press(await centerOf(plants.page.getByRole('heading', { name: 'Plants' })))

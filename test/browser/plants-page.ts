@@ -8,6 +8,8 @@ const MISSING = "requires a browser: Debian's chromium, or the program that CHRO
 
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
+export const SMALL_PHONE = { ...PHONE, viewport: { width: 360, height: 740 } }
+
 /** Without transitions, so that contrast is measured on final colors. */
 export const CALM = { reducedMotion: 'reduce' } as const
 

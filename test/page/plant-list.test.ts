@@ -187,6 +187,28 @@ t.test('changes to forgotten plants wait until they are in view', async (t) => {
   t.equal(list.length, 5000)
 })
 
+t.test('the length is exact unless plants that are not in memory may have changed', async (t) => {
+  const list = listOf(2000)
+  t.ok(list.isExact)
+  list.forget(0, 10)
+  t.ok(list.isExact)
+  list.apply({ id: 1n })
+  t.ok(list.isExact)
+  for (const change of [{ id: 1900n }, { id: 1900n, plant: { name: 'x' } }]) {
+    list.apply(change)
+    t.notOk(list.isExact)
+    const missing = list.missing(1800, 1999)
+    if (missing) list.fill(missing, plants(1801, 2000), true)
+    t.ok(list.isExact)
+    list.forget(0, 10)
+  }
+  const missing = list.missing(1800, 1999)
+  if (missing) list.fill(missing, plants(1801, 1950), false)
+  t.notOk(list.isExact)
+  list.invalidate()
+  t.notOk(list.isExact)
+})
+
 t.test('changes before the first id of a list are ignored', async (t) => {
   const list = new PlantList({}, 100n)
   list.append(plants(100, 110), true)
@@ -210,6 +232,13 @@ t.test('a search shows matches beyond those found, and finds them once', async (
   list.append(plants(11, 60), true)
   t.equal(list.length, 60)
   t.same(idsOf(list, 48, 52), [49n, 50n, 51n, 52n])
+})
+
+t.test('plants without a tag are searched for too', async (t) => {
+  const list = new PlantList({ untagged: true })
+  list.append(plants(1, 10), false)
+  t.equal(list.apply({ id: 50n, plant: { name: 'x' } }), 'added')
+  t.equal(list.apply({ id: 50n, plant: { name: 'x', tag: 'Tree' } }), 'removed')
 })
 
 t.test('a range that others fill is split', async (t) => {

@@ -339,6 +339,77 @@ t.test('what could not be loaded is loaded once the connection is back', async (
   t.equal(view.loader.problem, undefined)
 })
 
+const counts = ({ requests }: { readonly requests: readonly { readonly line: string }[] }) =>
+  requests.filter(({ line }) => line.includes('count=true')).length
+
+t.test('a list that is complete shows how many plants there are, without a request', async (t) => {
+  const service = await start(t, 3)
+  const { view, proxy } = await open(t, service)
+  t.equal(view.total, undefined)
+  await until(view, () => view.list.isComplete)
+  t.strictSame(view.total, { plants: 3, isExact: true })
+  view.hold(true)
+  view.apply({ id: 1n })
+  t.strictSame(view.total, { plants: 2, isExact: true }, 'the deleted row is still shown')
+  view.apply({ id: 4n, plant: { name: 'new' } })
+  t.strictSame(view.total, { plants: 3, isExact: true })
+  view.hold(false)
+  t.equal(counts(proxy), 0)
+})
+
+t.test('the service counts the plants of a long list, again after changes', async (t) => {
+  const service = await start(t, 1000)
+  const { view, proxy } = await open(t, service)
+  await until(view, () => view.total?.plants === 1000)
+  t.same(view.total, { plants: 1000, isExact: true })
+  t.equal(counts(proxy), 1)
+  await service.call({ method: 'DELETE', path: '/plants/1000' })
+  await until(view, () => view.total?.plants === 999)
+  const body = Array.from({ length: 500 }, (_, index) => ({ id: 2000 + index, name: 'Acer' }))
+  await service.call({ path: '/plants/batch', body })
+  await until(view, () => view.total?.plants === 1499)
+  view.select({ filter: view.selection.filter, first: 2400n })
+  t.equal(view.total?.plants, 1499, 'it does not depend on where the list begins')
+  await until(view, () => view.list.isComplete)
+  t.equal(view.total?.plants, 1499)
+  view.select({ filter: { tag: 'Tree' } })
+  t.equal(view.total, undefined)
+  await until(view, () => view.total?.plants === 999)
+})
+
+t.test('a count that is too high for the service is a lower bound', async (t) => {
+  // More than one request examines.
+  const service = await start(t, 20_500)
+  const { view } = await open(t, service, { selection: { filter: { q: 'a' } } })
+  await until(view, () => view.total !== undefined)
+  t.match(view.total, { isExact: false })
+  t.ok((view.total?.plants ?? 0) >= 20_000)
+  view.select({ filter: { q: 'acer' } })
+  for (let row = 0; row < 10_250; row += 200) {
+    view.show(row, row + 20)
+    await until(view, () => view.list.length > row + 20 || view.list.isComplete)
+    await until(view, () => !view.loader.isLoading)
+  }
+  t.strictSame(view.total, { plants: 10_250, isExact: true }, 'the list has shown all of them')
+  await put(service, 2, 'acer')
+  await put(service, 3, 'abies')
+  await until(view, () => view.total?.isExact === false)
+  t.ok((view.total?.plants ?? 0) <= 10_250)
+})
+
+t.test('plants are counted later if they cannot be counted now', async (t) => {
+  const service = await start(t, 1000)
+  let isLost = false
+  const fault: Fault = (exchange) => {
+    if (isLost || !exchange.line.includes('count=true')) return passed(exchange)
+    isLost = true
+    return lost(exchange)
+  }
+  const { view, proxy } = await open(t, service, { faults: Array(10).fill(fault) })
+  await until(view, () => view.total?.plants === 1000)
+  t.equal(counts(proxy), 2)
+})
+
 t.test('what the service refuses is not requested again', async (t) => {
   const service = await start(t, 3)
   const { view, proxy } = await open(t, service, { selection: { filter: { q: 'x'.repeat(101) } } })

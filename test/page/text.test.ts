@@ -8,7 +8,14 @@ import {
 } from '../../client/client.ts'
 import { members } from '../../contract/members.gen.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
-import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
+import {
+  isEmpty,
+  isSameSearch,
+  matches,
+  parseFragment,
+  type Selection,
+  toFragment,
+} from '../../page/list/filter.ts'
 import { idBefore, parseId } from '../../page/list/plant-id.ts'
 import {
   cut,
@@ -34,19 +41,42 @@ t.test('a filter selects what the service selects', async (t) => {
   t.notOk(matches({ name: 'Abies' }, { tag: '' }), 'no tag is not an empty tag')
   t.ok(matches({ name: 'Abies', tag: '' }, { tag: '' }))
   t.notOk(matches({ name: 'Abies', tag: 'tree' }, { tag: 'Tree' }))
+  t.ok(matches({ name: 'Abies' }, { untagged: true }))
+  t.notOk(matches({ name: 'Abies', tag: '' }, { untagged: true }))
 })
 
 t.test('a selection survives in the URL', async (t) => {
-  for (const selection of [
+  const selections: readonly Selection[] = [
     { filter: {} },
     { filter: { tag: '' } },
+    { filter: { untagged: true, q: 'x' } },
     { filter: { tag: 'a&b=c#%', q: '+ é "<' }, first: -(2n ** 63n) },
     { filter: { q: 'x' }, first: 2n ** 53n + 1n },
-  ]) {
+  ]
+  for (const selection of selections) {
     t.strictSame(parseFragment(toFragment(selection)), selection)
   }
   t.strictSame(parseFragment(''), { filter: {} })
   t.strictSame(parseFragment('#q=&from=x&other=1'), { filter: {} })
+  t.strictSame(parseFragment('#untagged=false&q=++'), { filter: {} })
+  t.strictSame(parseFragment('#tag=a&untagged=true'), { filter: { untagged: true } })
+  t.strictSame(parseFragment('#q=+abies+&tag=+'), { filter: { q: 'abies', tag: ' ' } })
+})
+
+t.test('a filter without conditions selects all plants', async (t) => {
+  t.ok(isEmpty({}))
+  for (const filter of [{ tag: '' }, { q: 'x' }, { untagged: true }] as const) {
+    t.notOk(isEmpty(filter))
+  }
+})
+
+t.test('selections that differ only in the text are the same search', async (t) => {
+  const search: Selection = { filter: { q: 'abi', tag: 'Tree' } }
+  t.ok(isSameSearch(search, { filter: { q: 'abies', tag: 'Tree' } }))
+  t.notOk(isSameSearch(search, { filter: { q: 'abies' } }))
+  t.notOk(isSameSearch(search, { filter: { tag: 'Tree' } }))
+  t.notOk(isSameSearch({ filter: {} }, search))
+  t.notOk(isSameSearch(search, { ...search, first: 4n }))
 })
 
 t.test('an id is any int64 as a person types it', async (t) => {

@@ -1,0 +1,52 @@
+import { explain } from '../errors/error-text.ts'
+import { isEmpty } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
+
+/** What follows the last row: progress, an error, or what to do with an empty table. */
+export function ListFooter({
+  view: { list, loader },
+  canWrite,
+}: {
+  readonly view: PlantView
+  readonly canWrite: boolean
+}) {
+  if (loader.problem !== undefined) {
+    return (
+      <div class="empty">
+        <p role="alert">{explain(loader.problem)}</p>
+        <button type="button" onClick={() => loader.retry()}>
+          Try again
+        </button>
+      </div>
+    )
+  }
+  if (!list.isComplete) return <p class="loading">{loader.isLoading && 'Loading…'}</p>
+  if (list.length > 0) return null
+  if (list.first !== undefined) {
+    return (
+      <div class="empty">
+        <h2>No plants from here on</h2>
+        <p>All plants have a smaller id than {String(list.first)}.</p>
+      </div>
+    )
+  }
+  if (isEmpty(list.filter)) {
+    return (
+      <div class="empty">
+        <img src="page/icon.svg" alt="" width="72" height="72" />
+        <h2>No plants yet</h2>
+        <p>
+          {canWrite
+            ? 'Add the first one, or import a file.'
+            : 'As soon as somebody adds one, it appears here.'}
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div class="empty">
+      <h2>No plant matches</h2>
+      <p>Searches ignore the case of the letters A to Z only. Tags must match exactly.</p>
+    </div>
+  )
+}
