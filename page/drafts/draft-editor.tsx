@@ -3,7 +3,8 @@ import { isTypingOutside } from '../list/surroundings.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Conflict } from './conflict.tsx'
 import { ContentFields } from './content-fields.tsx'
-import { type Draft, type Drafts, isChanged, type Saver } from './drafts.ts'
+import { type Draft, isChanged } from './draft.ts'
+import type { Drafts, Saver } from './drafts.ts'
 import './drafts.css'
 
 /** A form for a plant: one to add or, in place of its row, one to change. */

@@ -162,6 +162,45 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.same(plants.complaints, [])
   })
 
+  t.test('what two people change in different fields is merged without a question', async (t) => {
+    const plants = await begin(t, 'Abies')
+    const other = await open(t, service.url, { token: service.token })
+    await other.edit('Abies', { tag: 'Shrub' })
+    await plants.edit('Abies', { name: 'Abies alba' })
+    await other.button('Save').click()
+    const tag = plants.page.locator('form.editor').getByLabel('Tag', { exact: true })
+    await plants.page.waitForFunction(
+      (input) => input?.value === 'Shrub',
+      await tag.elementHandle(),
+    )
+    t.equal(await plants.page.locator('textarea:focus').inputValue(), 'Abies alba')
+    await plants.button('Save').click()
+    await other.rows('Abies alba').getByText('Shrub').waitFor()
+    t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Shrub' })
+    t.equal(await plants.rows('Shrub').count(), 1)
+    t.same([...plants.complaints, ...other.complaints], [])
+  })
+
+  t.test('two people who change the same fields are asked about each of them', async (t) => {
+    const plants = await begin(t, 'Abies')
+    const { page } = plants
+    await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
+    await put(1, { name: 'Abies alba', tag: 'Bush' })
+    const name = page.getByRole('group', { name: 'Name', exact: true })
+    const tag = page.getByRole('group', { name: 'Tag', exact: true })
+    await name.waitFor()
+    t.same(await name.locator('dd').allInnerTexts(), ['Abies nigra', 'Abies alba'])
+    t.same(await tag.locator('dd').allInnerTexts(), ['Shrub', 'Bush'])
+    await name.getByRole('button', { name: 'Keep the stored one' }).focus()
+    await page.keyboard.press('Enter')
+    await name.waitFor({ state: 'detached' })
+    t.match(await page.locator('button:focus').innerText(), 'Save mine', 'the next question')
+    await page.keyboard.press('Enter')
+    await page.locator('.plant-row:focus', { hasText: 'Abies alba' }).waitFor()
+    t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Shrub' })
+    t.same(plants.complaints, [])
+  })
+
   t.test('two people who edit the same plant see both versions', async (t) => {
     const plants = await begin(t, 'Abies', 'Acer')
     const other = await open(t, service.url, { token: service.token })
@@ -170,13 +209,8 @@ testInBrowser(t, 'changes in the page', (open) => {
     await other.button('Save').click()
     const conflict = plants.page.locator('.conflict')
     await conflict.getByText('Somebody has changed this plant.').waitFor()
-    t.same(
-      (await conflict.locator('dd').allInnerTexts()).map((text) => text.split(/\n+/)),
-      [
-        ['Abies nigra', 'Shrub'],
-        ['Abies alba', 'Tree'],
-      ],
-    )
+    t.same(await conflict.locator('legend').allInnerTexts(), ['Name'])
+    t.same(await conflict.locator('dd').allInnerTexts(), ['Abies nigra', 'Abies alba'])
     await plants.button('Keep editing').click()
     await plants.type({ name: 'Abies nigra L.' })
     await plants.button('Save').click()
