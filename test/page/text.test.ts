@@ -7,6 +7,7 @@ import {
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { members } from '../../contract/members.gen.ts'
+import { isPath, readToken } from '../../page/access/token-text.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import { matches, parseFragment, toFragment } from '../../page/list/filter.ts'
 import { idBefore, parseId } from '../../page/list/plant-id.ts'
@@ -22,6 +23,28 @@ import {
 
 t.test('a member is labeled with its name', async (t) => {
   t.same(members.map(memberLabel), ['Id', 'Name', 'Tag'])
+})
+
+t.test('a token is recognized as people paste it', async (t) => {
+  for (const text of [
+    'plant_x-1_2',
+    ' Bearer plant_x-1_2\n',
+    'bearer  "plant_x-1_2"',
+    '"Bearer plant_x-1_2"',
+    "'Authorization: Bearer plant_x-1_2'",
+    'Authorization:Bearer plant_x-1_2"',
+    '`plant_x\u00ad-1_2\u200b`',
+    '\u201cplant_x-1_2\u201d',
+  ]) {
+    t.equal(readToken(text), 'plant_x-1_2', text)
+  }
+  t.equal(readToken('Bearer'), 'Bearer')
+  t.equal(readToken('bearer.jwt'), 'bearer.jwt')
+  t.equal(readToken('растение'), '')
+  for (const path of ['data/access-token', 'C:\\plants\\access-token.txt', 'access-token']) {
+    t.ok(isPath(readToken(`"${path}"`)), path)
+  }
+  t.notOk(isPath('plant_x-1_2'))
 })
 
 t.test('a filter selects what the service selects', async (t) => {
