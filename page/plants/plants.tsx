@@ -32,7 +32,8 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
   const tags = useTags(client)
   useModel(drafts)
   const [viewedId, setViewedId] = useState<bigint>()
-  const [focusRequest, setFocusRequest] = useState<FocusRequest>()
+  // At first, the row that has the focus by default.
+  const [focusRequest, setFocusRequest] = useState<FocusRequest>({})
   const addButton = useRef<HTMLButtonElement>(null)
   const focus = (id?: bigint) => {
     if (view.list.length > 0) setFocusRequest({ id })

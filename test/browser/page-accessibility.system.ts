@@ -82,12 +82,12 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     const plants = await open(t, service.url)
     const { page } = plants
     const { keyboard } = page
-    await tabTo(page, '[name=token]')
+    await page.locator('[name=token]:focus').waitFor()
     await keyboard.type(service.token)
     await keyboard.press('Enter')
-    await plants.row(1n).waitFor()
-
-    const unseen = await tabTo(page, '.plant-row')
+    await assertFocus(plants, 1n)
+    const unseen = await tabTo(page, '[type=search]', 'Shift+Tab')
+    unseen.push(...(await tabTo(page, '.plant-row')))
     await assertFocus(plants, 1n)
     await keyboard.press('ArrowDown')
     await assertFocus(plants, 2n)
