@@ -19,6 +19,7 @@ import {
   labelOf,
   memberLabel,
   toLines,
+  visibleParts,
 } from '../../page/text/display-text.ts'
 
 t.test('a member is labeled with its name', async (t) => {
@@ -109,6 +110,29 @@ t.test('two long strings are cut where they differ', async (t) => {
   t.equal(cutAtDifference(same, same, 8), '…xx')
   t.equal(cutAtDifference('🌱'.repeat(500), '🌱'.repeat(499), 7), '…🌱')
   t.equal(cutAtDifference(`${'🌱'.repeat(500)}a`, `${'🌱'.repeat(500)}b`, 4), '…a')
+})
+
+t.test('what nobody would see has a mark', async (t) => {
+  for (const [text, shown] of [
+    ['Abies alba', ['Abies alba']],
+    ['  Abies  alba ', ['·', '·', 'Abies  alba', '·']],
+    ['Abies\r\nalba\n\tMill.\u2028', ['Abies', '↵', 'alba', '↵', '⇥', 'Mill.', '↵']],
+    ['Abi\u200bes\u202eabla\u00ad', ['Abi', 'U+200B', 'es', 'U+202E', 'abla', 'U+00AD']],
+    ['Abies\u00a0alba\u00a0', ['Abies\u00a0alba', 'U+00A0']],
+    ['\u0000', ['U+0000']],
+    ['', []],
+    ['👩‍🌾 ❤️ 🏴\u{e0067}\u{e0062}\u{e007f}', ['👩‍🌾 ❤️ 🏴\u{e0067}\u{e0062}\u{e007f}']],
+  ] as const) {
+    const parts = visibleParts(text)
+    t.same(
+      parts.map(({ text }) => text),
+      shown,
+    )
+  }
+  t.same(
+    visibleParts(' \n\t\ufeff').map(({ name }) => name),
+    [...['space', 'line break', 'tab', 'U+FEFF']],
+  )
 })
 
 t.test('a textarea keeps the kind of line breaks', async (t) => {
