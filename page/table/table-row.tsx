@@ -80,6 +80,7 @@ export function TableRow({
               class="quiet"
               tabIndex={tabIndex}
               aria-label={`${actions.canWrite ? 'Edit' : 'View'} ${label}`}
+              title={actions.canWrite ? 'Edit' : 'View'}
               onClick={() => actions.onOpen(plant)}
             >
               <Icon name={actions.canWrite ? 'edit' : 'view'} />
@@ -90,6 +91,7 @@ export function TableRow({
                 class="quiet"
                 tabIndex={tabIndex}
                 aria-label={`Delete ${label}`}
+                title="Delete"
                 onClick={() => actions.onDelete(plant)}
               >
                 <Icon name="delete" />
