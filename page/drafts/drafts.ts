@@ -207,7 +207,7 @@ export class Drafts extends Model {
     const id = parseId(draft.typed.id)
     if (id === undefined) {
       const problem = `The id must be a whole number from ${INT64_MIN} to ${INT64_MAX}.`
-      this.#update(key, { state: 'refused', problem })
+      this.#update(key, { state: 'refused', problem, problemField: 'id' })
       return
     }
     const invalid = draft.isDeletion ? undefined : findInvalid(draft.typed)

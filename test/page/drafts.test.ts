@@ -86,7 +86,7 @@ t.test('an invalid id is not sent', async (t) => {
   drafts.add('1.5')
   const { key } = drafts.open as Draft
   await drafts.send(key, saver)
-  t.match(drafts.open, { state: 'refused', problem: /whole number/ })
+  t.match(drafts.open, { state: 'refused', problem: /whole number/, problemField: 'id' })
   drafts.type(key, { id: '101' })
   t.match(drafts.open, { state: 'editing', problem: undefined })
 })

@@ -134,6 +134,8 @@ t.test('any member can be the one that the service refuses', async (t) => {
   t.strictSame(explained('body/a~1b~0c must not be empty'), { name: 'a/b~c', problem })
   t.strictSame(explained('body/name must be text'), { name: 'name', problem: 'Name must be text.' })
   t.strictSame(explained('body must be an object'), {})
+  const taken = explainField(new PlantStoreError('plant-exists', 'plant 7 already exists'))
+  t.strictSame(taken, { name: 'id', problem: 'Plant 7 already exists.' })
   t.strictSame(explainField(new PlantStoreError('plant-changed', 'body/name differs')), {})
   t.strictSame(explainField(new TypeError('body/name is a bug')), {})
 })
