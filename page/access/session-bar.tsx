@@ -13,7 +13,7 @@ export function SessionBar({
   readonly session: Session
   readonly onSignOut: () => void
 }) {
-  const { name, expiresAt, canRead, canWrite } = session
+  const { name, person, expiresAt, canRead, canWrite } = session
   const readRights = canWrite ? 'Read and write' : 'Read only'
   const otherRights = canWrite ? 'Write only' : 'No access'
   return (
@@ -22,7 +22,10 @@ export function SessionBar({
         <img src="page/icon.svg" alt="" width="28" height="28" /> Plants
       </h1>
       <div class="token">
-        <bdi class="token-name">{cut(name, NAME_LENGTH)}</bdi>
+        <span class="token-name">
+          {person === undefined && 'Token: '}
+          <bdi>{cut(name, NAME_LENGTH)}</bdi>
+        </span>
         <span class="hint">
           {canRead ? readRights : otherRights}
           {expiresAt && `, until ${DATE.format(new Date(expiresAt))}`}

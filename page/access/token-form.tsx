@@ -1,5 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { isPath, readToken } from './token-text.ts'
 
 /** @param lasting whether the browser keeps the token */
 export type OnToken = (token: string, lasting: boolean) => Promise<void>
@@ -18,30 +19,41 @@ export function TokenForm({
   readonly isPrimary?: boolean
 }) {
   const [isBusy, setBusy] = useState(false)
+  const [token, setToken] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (isPrimary) input.current?.focus()
+  }, [])
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
-    // People paste it with the scheme, as they see it in commands, and with what no header can contain.
-    const token = String(form.get('token'))
-      .replace(/^\s*Bearer\s+/i, '')
-      .replace(/[^\x21-\x7e]/g, '')
+    const token = readToken(String(form.get('token')))
     setBusy(true)
     await onToken(token, form.get('lasting') !== null)
     setBusy(false)
+    setToken(token)
+    // What is typed next replaces it.
+    input.current?.select()
   }
   return (
     <form class="token-form" onSubmit={submit}>
       <label class="field">
         Token
         <input
+          ref={input}
           name="token"
           type="password"
           required
           autocomplete="off"
-          aria-describedby="problem"
+          aria-describedby="problem token-hint"
           aria-invalid={problem !== undefined}
         />
       </label>
+      <p id="token-hint" class="problem" role="alert">
+        {problem !== undefined &&
+          isPath(token) &&
+          'This looks like the path of a file. Open the file, and paste the token that it contains.'}
+      </p>
       <label class="choice">
         <input name="lasting" type="checkbox" aria-describedby="lasting" />
         Keep it in this browser

@@ -1,29 +1,86 @@
 import { Fragment } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Plant } from '../../client/client.ts'
-import { isOwn } from '../model/members.ts'
+import type { Member } from '../../contract/members.ts'
+import { contentMembers, isOwn } from '../model/members.ts'
 import { cutAtDifference, memberLabel } from '../text/display-text.ts'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import { comparedMembers, textIn } from './comparison.ts'
-import type { Draft, Drafts, Saver } from './drafts.ts'
-import { contentOf } from './typed.ts'
+import type { Draft } from './draft.ts'
+import type { Drafts, Saver } from './drafts.ts'
+import { valuesOf } from './typed.ts'
 
 /** Enough to see what differs. */
 const TEXT_LENGTH = 400
 
-/** Shows what is stored next to what the person wants, who chooses. */
-export function Conflict({
-  drafts,
-  draft,
-  saver,
-  onDiscard,
-}: {
+interface ConflictProps {
   readonly drafts: Drafts
   readonly draft: Draft
   readonly saver: Saver
   readonly onDiscard: () => void
-}) {
+}
+
+/** Shows what is stored next to what the person wants, who chooses: for each member that both have changed, or once. */
+export function Conflict(props: ConflictProps) {
+  const { contested = [] } = props.draft
+  const members = contentMembers.filter(({ name }) => contested.includes(name))
+  return members.length > 0 ? (
+    <MemberConflicts {...props} members={members} />
+  ) : (
+    <PlantConflict {...props} />
+  )
+}
+
+function MemberConflicts({
+  drafts,
+  draft: { key, typed, stored },
+  saver,
+  onDiscard,
+  members,
+}: ConflictProps & { readonly members: readonly Member[] }) {
+  const panel = useRef<HTMLDivElement>(null)
+  const mine = valuesOf(typed)
+  const choose = (name: string, choice: 'mine' | 'stored') => {
+    drafts.choose(key, name, choice, saver)
+    if (drafts.find(key) === undefined) onDiscard()
+  }
+  useEffect(() => {
+    // The focused button has disappeared with its member.
+    if (document.activeElement === document.body) panel.current?.querySelector('button')?.focus()
+  }, [members.length])
+  return (
+    <div class="conflict" ref={panel}>
+      <p role="alert">Somebody has changed this plant.</p>
+      {members.map((member) => (
+        <fieldset key={member.name}>
+          <legend>{memberLabel(member)}</legend>
+          <dl class="versions">
+            <Version title="Yours" plant={mine} other={stored} members={[member]} />
+            <Version title="Stored now" plant={stored} other={mine} members={[member]} />
+          </dl>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={() => choose(member.name, 'mine')}>
+              Save mine
+            </button>
+            <button type="button" onClick={() => choose(member.name, 'stored')}>
+              Keep the stored one
+            </button>
+          </div>
+        </fieldset>
+      ))}
+      <div class="buttons">
+        <button type="button" onClick={() => drafts.keepEditing(key)}>
+          Keep editing
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** A plant to add whose id is taken, to edit that is gone, or to delete that has changed. */
+function PlantConflict({ drafts, draft, saver, onDiscard }: ConflictProps) {
   const { key, before, stored, isDeletion, typed } = draft
-  const mine = isDeletion ? undefined : contentOf(typed)
+  const mine = isDeletion ? undefined : valuesOf(typed)
   const { reason, save, discard } = wordsFor(draft)
   const isAddition = before === undefined
   return (
@@ -60,7 +117,7 @@ export function Conflict({
 }
 
 /** What has happened, and the labels of the buttons that save and discard the draft. */
-function wordsFor({ before, stored, isDeletion, typed }: Draft) {
+function wordsFor({ before, stored, typed }: Draft) {
   const discard = 'Keep the stored one'
   if (before === undefined) {
     const reason = `There is already a plant with the id ${typed.id}.`
@@ -70,30 +127,31 @@ function wordsFor({ before, stored, isDeletion, typed }: Draft) {
     const reason = 'Somebody has deleted this plant.'
     return { reason, save: 'Add it again', discard: 'Leave it deleted' }
   }
-  const reason = 'Somebody has changed this plant.'
-  return { reason, save: isDeletion ? 'Delete it anyway' : 'Save mine', discard }
+  return { reason: 'Somebody has changed this plant.', save: 'Delete it anyway', discard }
 }
 
 function Version({
   title,
   plant,
   other,
+  members = plant && comparedMembers(plant, other),
 }: {
   readonly title: string
-  readonly plant: Plant
+  readonly plant: Plant | undefined
   readonly other: Plant | undefined
+  readonly members?: readonly Member[] | undefined
 }) {
   return (
     <div class="version">
       <dt>{title}</dt>
       <dd>
-        {comparedMembers(plant, other).map((member, index) => {
+        {members?.map((member, index) => {
           const text = textIn(plant, member)
           const shown = text && cutAtDifference(text, textIn(other, member) ?? '', TEXT_LENGTH)
           return (
             <Fragment key={member.name}>
               {index > 0 && <br />}
-              {isOwn(member) && `${memberLabel(member)}: `}
+              {isOwn(member) && members.length > 1 && `${memberLabel(member)}: `}
               {member.name === 'tag' ? (
                 <Tag tag={shown} />
               ) : (

@@ -1,7 +1,6 @@
 import {
   type NewPlant,
   type Plant,
-  type PlantPatch,
   type PlantStoreClient,
   type StoredPlant,
   type TaggedPlant,
@@ -10,7 +9,8 @@ import {
 import { hasCondition } from '../../client/errors.ts'
 import { ownValue } from '../../contract/members.ts'
 import { retry } from '../../time/retry.ts'
-import { contentMembers, hasSameContent } from '../model/members.ts'
+import { hasSameContent, pickContent } from '../model/members.ts'
+import { compare, replaceMembers } from './merge.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
@@ -20,31 +20,32 @@ export interface Intent {
   readonly after: Plant | undefined
 }
 
-/** The intent was carried out, or the plant is different from what the person has seen. */
+/** The intent was carried out, and this is stored now, or somebody else has changed the same. */
 export type SaveResult =
-  | { readonly kind: 'done' }
+  | { readonly kind: 'done'; readonly plant: Plant | undefined }
   | { readonly kind: 'conflict'; readonly stored: StoredPlant | undefined }
 
 /** How often a plant can change between looking at it and changing it. */
 const ATTEMPTS_MAX = 4
 
 /**
- * Carries out an intent, unless the plant has changed since the person saw it. Can be repeated after any error: it looks
- * at the plant first, so that it also recognizes what an earlier attempt has done.
+ * Carries out an intent, together with what others have changed since the person saw the plant, unless both have changed
+ * the same member, or deleted the plant. Can be repeated after any error: it looks at the plant first, so that it also
+ * recognizes what an earlier attempt has done.
  *
  * @param client one that cannot read can only add plants
  * @throws what the client throws
  */
 export async function deliver(
   client: PlantStoreClient,
-  intent: Intent,
+  { id, before, after }: Intent,
   canRead: boolean,
 ): Promise<SaveResult> {
-  const { id, before, after } = intent
-  const carryOut = () =>
-    before === undefined && after !== undefined
-      ? add(client, { ...after, id }, canRead)
-      : change(client, intent)
+  const carryOut = () => {
+    if (after === undefined) return remove(client, id, before)
+    if (before === undefined) return add(client, { ...after, id }, canRead)
+    return edit(client, id, before, after)
+  }
   const delayAfter = (error: unknown) => (canRead && isRace(error) ? 0 : undefined)
   return retry(carryOut, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
 }
@@ -56,7 +57,7 @@ async function add(
 ): Promise<SaveResult> {
   try {
     await client.createPlant(plant)
-    return { kind: 'done' }
+    return { kind: 'done', plant: pickContent(plant) }
   } catch (error) {
     if (!canRead || !hasCondition(error, 'plant-exists')) throw error
     const found = await findPlant(client, plant.id)
@@ -65,28 +66,34 @@ async function add(
   }
 }
 
-async function change(
+async function edit(
   client: PlantStoreClient,
-  { id, before, after }: Intent,
+  id: bigint,
+  before: Plant,
+  after: Plant,
 ): Promise<SaveResult> {
   const found = await findPlant(client, id)
-  if (hasSameContent(found?.plant, after)) return { kind: 'done' }
-  if (found === undefined || !hasSameContent(found.plant, before)) {
-    return { kind: 'conflict', stored: found?.plant }
-  }
-  const options = { ifMatch: found.etag }
-  if (after === undefined) await client.deletePlant(id, options)
-  else await client.updatePlant(id, patchBetween(found.plant, after), options)
-  return { kind: 'done' }
+  if (found === undefined) return { kind: 'conflict', stored: undefined }
+  const { plant: stored, etag: ifMatch } = found
+  const { changed, contested } = compare(before, after, stored)
+  if (contested.length > 0) return { kind: 'conflict', stored }
+  // Unlike a replacement, it keeps members that the service has gained since the page was loaded.
+  const patch = changed.map(({ name }) => [name, ownValue(after, name) ?? null])
+  if (changed.length > 0) await client.updatePlant(id, Object.fromEntries(patch), { ifMatch })
+  return { kind: 'done', plant: replaceMembers(stored, changed, after) }
 }
 
-/**
- * The patch that turns one plant into another. Unlike a replacement, it keeps members that the service has gained since
- * the page was loaded.
- */
-function patchBetween(one: Plant, other: Plant): PlantPatch {
-  const changed = contentMembers.filter(({ name }) => ownValue(one, name) !== ownValue(other, name))
-  return Object.fromEntries(changed.map(({ name }) => [name, ownValue(other, name) ?? null]))
+async function remove(
+  client: PlantStoreClient,
+  id: bigint,
+  before: Plant | undefined,
+): Promise<SaveResult> {
+  const found = await findPlant(client, id)
+  if (found !== undefined) {
+    if (!hasSameContent(found.plant, before)) return { kind: 'conflict', stored: found.plant }
+    await client.deletePlant(id, { ifMatch: found.etag })
+  }
+  return { kind: 'done', plant: undefined }
 }
 
 async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPlant | undefined> {

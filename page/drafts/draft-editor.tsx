@@ -1,10 +1,16 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { parseId } from '../list/plant-id.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Conflict } from './conflict.tsx'
 import { ContentFields } from './content-fields.tsx'
-import { type Draft, type Drafts, isChanged, type Saver } from './drafts.ts'
+import { type Draft, isChanged } from './draft.ts'
+import type { Drafts, Saver } from './drafts.ts'
+import { Field } from './text-fields.tsx'
 import './drafts.css'
+
+/** The name of the button that saves a plant to add and begins the next one. */
+const ANOTHER = 'another'
 
 /** A form for a plant: one to add or, in place of its row, one to change. */
 export function DraftEditor({
@@ -42,9 +48,11 @@ export function DraftEditor({
       if (!event.repeat) form.current?.requestSubmit()
     }
   }
-  const onSubmit = (event: SubmitEvent) => {
+  const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
-    drafts.send(key, saver)
+    await drafts.send(key, saver)
+    const isSaved = drafts.find(key) === undefined && drafts.open === undefined
+    if (event.submitter?.getAttribute('name') === ANOTHER && isSaved) drafts.add(idAfter(typed.id))
   }
   return (
     <form
@@ -56,7 +64,12 @@ export function DraftEditor({
     >
       <h2 id="editor-title">{before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}</h2>
       {before === undefined && (
-        <IdField id={typed.id} isReadOnly={isSending} onId={(id) => drafts.type(key, { id })} />
+        <IdField
+          id={typed.id}
+          isReadOnly={isSending}
+          problem={problemField === 'id' ? problem : undefined}
+          onId={(id) => drafts.type(key, { id })}
+        />
       )}
       <ContentFields drafts={drafts} draft={draft} tags={tags} />
       <p class="problem" role="alert">
@@ -80,6 +93,11 @@ function Buttons({ draft, onDiscard }: { readonly draft: Draft; readonly onDisca
       <button type="submit" class="primary" disabled={isSending}>
         {isSending ? 'Saving…' : draft.state === 'unsent' ? 'Send again' : 'Save'}
       </button>
+      {draft.before === undefined && (
+        <button type="submit" name={ANOTHER} disabled={isSending}>
+          Save and add another
+        </button>
+      )}
       <button type="button" disabled={isSending} onClick={onDiscard}>
         {isChanged(draft) ? 'Discard' : 'Cancel'}
       </button>
@@ -109,26 +127,38 @@ function useFieldFocus(draft: Draft) {
   return form
 }
 
+/** The next id, or nothing after the last one. */
+function idAfter(id: string): string {
+  const next = String((parseId(id) ?? 0n) + 1n)
+  return parseId(next) === undefined ? '' : next
+}
+
 function IdField({
   id,
   isReadOnly,
+  problem,
   onId,
 }: {
   readonly id: string
   readonly isReadOnly: boolean
+  readonly problem: string | undefined
   readonly onId: (id: string) => void
 }) {
   return (
-    <label class="field id-field">
-      Id
-      <input
-        name="id"
-        required
-        autocomplete="off"
-        value={id}
-        readOnly={isReadOnly}
-        onInput={({ currentTarget }) => onId(currentTarget.value)}
-      />
-    </label>
+    <div class="id-field short-field">
+      <Field label="Id" problem={problem}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            name="id"
+            required
+            autocomplete="off"
+            value={id}
+            readOnly={isReadOnly}
+            onInput={({ currentTarget }) => onId(currentTarget.value)}
+          />
+        )}
+      </Field>
+    </div>
   )
 }

@@ -1,7 +1,8 @@
 import type { Session } from '../access/session.ts'
 import { labelOf } from '../text/display-text.ts'
 import { Conflict } from './conflict.tsx'
-import type { Draft, Drafts, Saver } from './drafts.ts'
+import type { Draft } from './draft.ts'
+import type { Drafts, Saver } from './drafts.ts'
 
 /** Lists the changes that are not saved, except the one that is being edited. */
 export function DraftTray({

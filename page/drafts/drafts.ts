@@ -8,37 +8,17 @@ import type { PlantState } from '../list/plant-list.ts'
 import { hasSameContent, int64Fields } from '../model/members.ts'
 import { Model } from '../model/model.ts'
 import { deliver } from './delivery.ts'
-import { blank, contentOf, findInvalid, type Typed, typedOf } from './typed.ts'
-
-/**
- * - `editing`: being typed, or waiting to be continued
- * - `sending`: the service has not responded yet
- * - `unsent`: the service could not be reached, or not at the moment
- * - `refused`: it must be changed before it is sent again
- * - `conflict`: the stored plant is different from what the person has seen
- */
-export type DraftState = 'editing' | 'sending' | 'unsent' | 'refused' | 'conflict'
-
-/** A change that is not saved yet. */
-export interface Draft {
-  readonly key: number
-  /** Whether the plant is to be deleted. */
-  readonly isDeletion: boolean
-  readonly typed: Typed
-  /** What the person has seen. Undefined for a plant to add. */
-  readonly before: StoredPlant | undefined
-  readonly state: DraftState
-  /** Whether sending it has failed before. */
-  readonly hasFailed: boolean
-  /** What prevents it from being saved, in words. */
-  readonly problem?: string | undefined
-  /** The name of the member that has the problem. Undefined if it is not one of the form's. */
-  readonly problemField?: string | undefined
-  /** In a conflict, the stored plant. Undefined if there is none. */
-  readonly stored?: StoredPlant | undefined
-}
-
-const NO_PROBLEM = { problem: undefined, problemField: undefined } as const
+import {
+  chooseValue,
+  conflictWith,
+  type Draft,
+  isCarriedOut,
+  isChanged,
+  NO_CONFLICT,
+  NO_PROBLEM,
+  wantedOf,
+} from './draft.ts'
+import { blank, findInvalid, type Typed, typedOf } from './typed.ts'
 
 /** Sends drafts. */
 export interface Saver {
@@ -61,8 +41,8 @@ export class Drafts extends Model {
   #drafts: readonly Draft[] = []
   #open: number | undefined
   #latestKey = 0
-  /** Those whose change was followed by another one before the response arrived. */
-  readonly #overtaken = new Set<number>()
+  /** By the key of a draft that is being sent: what was last reported to be stored. */
+  readonly #reported = new Map<number, Plant | undefined>()
 
   get all(): readonly Draft[] {
     return this.#drafts
@@ -88,6 +68,10 @@ export class Drafts extends Model {
   /** Those that can be sent again as they are. */
   get unsent(): readonly Draft[] {
     return this.#drafts.filter(({ state }) => state === 'unsent')
+  }
+
+  find(key: number): Draft | undefined {
+    return this.#drafts.find((draft) => draft.key === key)
   }
 
   of(id: bigint): Draft | undefined {
@@ -153,7 +137,7 @@ export class Drafts extends Model {
   }
 
   type(key: number, typed: Partial<Typed>): void {
-    const draft = this.#find(key)
+    const draft = this.find(key)
     if (draft === undefined) return
     const all = { ...draft.typed, ...typed }
     // A conflict stays until the person has chosen. A plant to add has chosen with another id.
@@ -178,14 +162,25 @@ export class Drafts extends Model {
 
   /** In a conflict, saves the draft in place of the stored plant. */
   keepMine(key: number, saver: Saver): Promise<void> {
-    const stored = this.#find(key)?.stored
-    this.#update(key, { before: stored, state: 'editing', stored: undefined })
+    const stored = this.find(key)?.stored
+    this.#update(key, { before: stored, state: 'editing', ...NO_CONFLICT })
     return this.send(key, saver)
+  }
+
+  /** In a conflict over members, chooses the value of one. The last choice sends the draft, if it still changes anything. */
+  async choose(key: number, name: string, choice: 'mine' | 'stored', saver: Saver): Promise<void> {
+    const draft = this.find(key)
+    if (draft?.before === undefined || draft.stored === undefined) return
+    this.#update(key, chooseValue(draft, draft.before, draft.stored, name, choice))
+    const chosen = this.find(key)
+    if (chosen?.state !== 'editing') return
+    if (isChanged(chosen)) await this.send(key, saver)
+    else this.discard(key)
   }
 
   /** In a conflict, goes on with the draft, now that the person has seen the stored plant. */
   keepEditing(key: number): void {
-    const draft = this.#find(key)
+    const draft = this.find(key)
     if (draft === undefined) return
     const { before, stored, typed } = draft
     const isAddition = before === undefined
@@ -194,7 +189,7 @@ export class Drafts extends Model {
       // A plant to add needs another one.
       typed: isAddition ? { ...typed, id: '' } : typed,
       state: 'editing',
-      stored: undefined,
+      ...NO_CONFLICT,
     })
   }
 
@@ -202,17 +197,17 @@ export class Drafts extends Model {
     // One after the other, because a service that comes back is busy.
     for (const { key } of this.unsent) {
       // The person may have continued to edit this one in the meantime.
-      if (this.#find(key)?.state === 'unsent') await this.send(key, saver)
+      if (this.find(key)?.state === 'unsent') await this.send(key, saver)
     }
   }
 
   async send(key: number, saver: Saver): Promise<void> {
-    const draft = this.#find(key)
+    const draft = this.find(key)
     if (draft === undefined || draft.state === 'sending') return
     const id = parseId(draft.typed.id)
     if (id === undefined) {
       const problem = `The id must be a whole number from ${INT64_MIN} to ${INT64_MAX}.`
-      this.#update(key, { state: 'refused', problem })
+      this.#update(key, { state: 'refused', problem, problemField: 'id' })
       return
     }
     const invalid = draft.isDeletion ? undefined : findInvalid(draft.typed)
@@ -222,19 +217,20 @@ export class Drafts extends Model {
       return
     }
     const after = wantedOf(draft)
-    this.#overtaken.delete(key)
+    this.#reported.delete(key)
     this.#update(key, { state: 'sending', ...NO_PROBLEM })
     try {
       const intent = { id, before: draft.before, after }
       const outcome = await deliver(saver.client, intent, saver.canRead)
       if (outcome.kind === 'conflict') {
-        this.#update(key, { state: 'conflict', stored: outcome.stored, hasFailed: true })
+        this.#update(key, { hasFailed: true, ...conflictWith(draft, outcome.stored) })
         return
       }
+      const { plant } = outcome
       const wasOpen = this.#open === key
       this.discard(key)
-      const isOvertaken = this.#overtaken.has(key)
-      saver.onSaved({ id, plant: after }, { draft, wasOpen, isOvertaken })
+      const isOvertaken = this.#reported.has(key) && !hasSameContent(this.#reported.get(key), plant)
+      saver.onSaved({ id, plant }, { draft, wasOpen, isOvertaken })
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
@@ -252,35 +248,28 @@ export class Drafts extends Model {
     const sent = this.#drafts.find(
       ({ state, typed }) => (state === 'sending' || state === 'unsent') && parseId(typed.id) === id,
     )
-    const isMine = sent !== undefined && hasSameContent(plant, wantedOf(sent))
+    const isMine = sent !== undefined && isCarriedOut(sent, plant)
     if (sent?.state === 'sending') {
-      if (isMine) this.#overtaken.delete(sent.key)
-      else this.#overtaken.add(sent.key)
-    } else if (isMine) {
-      // Its response was lost.
-      this.discard(sent.key)
-    } else {
-      this.#compare(id, plant)
+      const { key } = sent
+      // What others change later keeps what was sent.
+      const isLater = this.#reported.has(key) && isCarriedOut(sent, this.#reported.get(key))
+      this.#reported.set(key, plant)
+      return isMine && !isLater
     }
+    // Its response was lost.
+    if (isMine) this.discard(sent.key)
+    else this.#compare(id, plant)
     return isMine
   }
 
   #compare(id: bigint, plant: Plant | undefined): void {
     const draft = this.of(id)
     if (draft === undefined) return
-    if (draft.isDeletion && plant === undefined) {
-      // Somebody else has deleted it.
-      this.discard(draft.key)
-      return
-    }
-    const stored = plant && { ...plant, id }
-    const isExpected =
-      hasSameContent(stored, draft.before) || hasSameContent(stored, wantedOf(draft))
-    if (isExpected && draft.state !== 'conflict') return
-    if (stored !== undefined && !isChanged(draft) && draft.state === 'editing') {
-      this.#update(draft.key, { typed: typedOf(stored), before: stored })
-    } else {
-      this.#update(draft.key, { state: 'conflict', stored, ...NO_PROBLEM })
+    const { key, isDeletion, before, state } = draft
+    // Somebody else has deleted it.
+    if (isDeletion && plant === undefined) this.discard(key)
+    else if (state === 'conflict' || !hasSameContent(plant, before)) {
+      this.#update(key, conflictWith(draft, plant && { ...plant, id }))
     }
   }
 
@@ -292,25 +281,10 @@ export class Drafts extends Model {
     return added.key
   }
 
-  #find(key: number): Draft | undefined {
-    return this.#drafts.find((draft) => draft.key === key)
-  }
-
   #update(key: number, changes: Partial<Draft>): void {
     this.#drafts = this.#drafts.map((draft) =>
       draft.key === key ? { ...draft, ...changes } : draft,
     )
     this.changed()
   }
-}
-
-/** Whether a draft differs from the plant that the person has seen. */
-export function isChanged({ typed, before, isDeletion }: Draft): boolean {
-  if (isDeletion || findInvalid(typed) !== undefined) return true
-  return !hasSameContent(contentOf(typed), before ?? contentOf(blank('')))
-}
-
-/** What is to become of the plant. */
-function wantedOf({ isDeletion, typed }: Draft): Plant | undefined {
-  return isDeletion ? undefined : contentOf(typed)
 }

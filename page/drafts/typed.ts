@@ -41,6 +41,15 @@ export function contentOf(typed: Typed): Plant {
   return pickContent(Object.fromEntries(values))
 }
 
+/** The same, but with the text of members whose text is not a value, which differs from any value. */
+export function valuesOf(typed: Typed): Plant {
+  const values = contentMembers.map((member) => [
+    member.name,
+    readTyped(member, typed) ?? textOf(typed, member.name),
+  ])
+  return pickContent(Object.fromEntries(values))
+}
+
 function readTyped(member: Member, typed: Typed): MemberValue | undefined {
   const text = textOf(typed, member.name)
   if (text === undefined) return undefined

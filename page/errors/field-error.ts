@@ -8,7 +8,9 @@ export function explainField(error: unknown): {
   readonly name?: string
   readonly problem?: string
 } {
-  if (!(error instanceof PlantStoreError) || error.status !== 400) return {}
+  if (!(error instanceof PlantStoreError)) return {}
+  if (error.condition === 'plant-exists') return { name: 'id', problem: toSentence(error.message) }
+  if (error.status !== 400) return {}
   for (const member of contentMembers) {
     const place = `body/${toPointer(member.name)} `
     if (!error.message.startsWith(place)) continue

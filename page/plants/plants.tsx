@@ -6,7 +6,8 @@ import { DraftTray } from '../drafts/draft-tray.tsx'
 import type { Drafts } from '../drafts/drafts.ts'
 import { UndoBar } from '../drafts/undo-bar.tsx'
 import { toSentence } from '../errors/error-text.ts'
-import { createFilter, type Selection } from '../list/filter.ts'
+import { createFilter, type Selection, toFragment } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
 import { fieldTracks } from '../table/field-columns.ts'
@@ -34,10 +35,11 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
   const tags = useTags(client)
   useModel(drafts)
   const [viewedId, setViewedId] = useState<bigint>()
-  const [focusRequest, setFocusRequest] = useState<FocusRequest>()
+  // At first, the row that has the focus by default.
+  const [focusRequest, setFocusRequest] = useState<FocusRequest>({})
   const addButton = useRef<HTMLButtonElement>(null)
-  const focus = (id?: bigint) => {
-    if (view.list.length > 0) setFocusRequest({ id })
+  const focus = (target?: bigint | 'add') => {
+    if (target !== 'add' && view.list.length > 0) setFocusRequest({ id: target })
     else addButton.current?.focus()
   }
   const navigation = useNavigation(client, view, focus)
@@ -100,7 +102,7 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
         )}
         {/* Below the table, where they move no row. */}
         <DraftTray drafts={drafts} saver={saver} session={session} onFocus={() => focus()} />
-        <Results {...saving} drafts={drafts} onFocus={focus} />
+        <Results {...saving} view={view} drafts={drafts} onFocus={focus} />
       </main>
     </div>
   )
@@ -111,10 +113,13 @@ function Results({
   saver,
   deleted,
   setDeleted,
-  announcement,
+  announcement: { text, isSeen, added },
+  endAnnouncement,
+  view,
   drafts,
   onFocus,
 }: ReturnType<typeof useSaver> & {
+  readonly view: PlantView
   readonly drafts: Drafts
   /** Called with a plant that is there again, or when the focused button disappears. */
   readonly onFocus: (id?: bigint) => void
@@ -132,8 +137,22 @@ function Results({
           onFocus()
         }}
       />
-      <p role="status" class={announcement.isSeen ? 'for-screen-readers' : 'notice'}>
-        {announcement.text}
+      <p role="status" class={isSeen ? 'for-screen-readers' : 'notice'}>
+        {text}{' '}
+        {added !== undefined && (
+          <a
+            href={toFragment({ filter: {}, first: added })}
+            onClick={(event) => {
+              if (view.list.find(added) === undefined) return
+              event.preventDefault()
+              // The focus leaves the link.
+              endAnnouncement()
+              onFocus(added)
+            }}
+          >
+            Show it
+          </a>
+        )}
       </p>
     </>
   )

@@ -9,6 +9,8 @@ import { labelOf } from '../text/display-text.ts'
 interface Announcement {
   readonly text: string
   readonly isSeen: boolean
+  /** The id of a plant that was added. */
+  readonly added?: bigint | undefined
 }
 
 const NOTHING: Announcement = { text: '', isSeen: true }
@@ -16,12 +18,12 @@ const NOTHING: Announcement = { text: '', isSeen: true }
 /**
  * Shows and announces the changes that are saved, and remembers the deleted plants.
  *
- * @param focus focuses a plant whose editor has closed
+ * @param focus focuses a plant whose editor has closed, or the button that adds one
  */
 export function useSaver(
   { client, canRead }: Session,
   view: PlantView,
-  focus: (id: bigint) => void,
+  focus: (target: bigint | 'add') => void,
 ) {
   const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
   const [announcement, setAnnouncement] = useState(NOTHING)
@@ -32,10 +34,12 @@ export function useSaver(
       if (!isOvertaken) view.apply(change)
       const { isDeletion, before, typed } = draft
       const done = isDeletion ? 'Deleted' : before === undefined ? 'Added' : 'Saved'
-      const isSeen = isDeletion || view.list.find(change.id) !== undefined
-      setAnnouncement({ text: `${done} ${labelOf(typed)}.`, isSeen })
+      const added = isDeletion || before !== undefined || !canRead ? undefined : change.id
+      const isSeen = isDeletion || (added === undefined && view.list.find(change.id) !== undefined)
+      setAnnouncement({ text: `${done} ${labelOf(typed)}.`, isSeen, added })
       if (isDeletion && before) setDeleted((earlier) => [...earlier, before])
-      if (wasOpen) focus(change.id)
+      // The table stays where it is when a plant is added.
+      if (wasOpen) focus(before === undefined ? 'add' : change.id)
     },
   }
   return {

@@ -17,6 +17,9 @@ import { useScrollAnchor } from './use-scroll-anchor.ts'
 import { type Table, useTable } from './use-table.ts'
 import './table.css'
 
+/** As in a spreadsheet. */
+const OPENING_KEYS = ['Enter', 'F2', ' ']
+
 /** A plant whose row is replaced by something higher. */
 export interface Expanded {
   readonly id: bigint
@@ -64,10 +67,17 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
     // A key that is held down is meant for one plant.
     else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return
     else if (marks.get(plant.id)?.mark === 'deleted') return
-    else if (key === 'Enter') actions.onOpen(plant)
+    else if (OPENING_KEYS.includes(key)) actions.onOpen(plant)
     else if (key === 'Delete' && actions.canWrite) actions.onDelete(plant)
     else return
     event.preventDefault()
+  }
+
+  const onDblClick = ({ target }: MouseEvent) => {
+    if (!(target instanceof Element) || target.closest('a, button')) return
+    const id = target.closest('.plant-row')?.getAttribute('data-id')
+    const plant = [...table.rows.values()].find((each) => String(each?.id) === id)
+    if (plant !== undefined && marks.get(plant.id)?.mark !== 'deleted') actions.onOpen(plant)
   }
 
   return (
@@ -101,6 +111,8 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
           class="rows"
           style={{ height: `${table.layout.height}px` }}
           {...holdHandlers}
+          onDblClick={onDblClick}
+          onPointerOver={explainCut}
         >
           <Rows table={table} {...rowsProps} />
         </div>
@@ -108,6 +120,13 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
       {footer}
     </div>
   )
+}
+
+/** Shows the whole of a text that is cut as its tooltip. */
+function explainCut({ target }: PointerEvent): void {
+  const cell =
+    target instanceof Element && target.closest<HTMLElement>('.name, .tag-cell .tag, .field-cell')
+  if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
 }
 
 function TableHead({ rowRef }: { readonly rowRef: RefObject<HTMLDivElement | null> }) {

@@ -98,6 +98,7 @@ export function TableRow({
               class="quiet"
               tabIndex={tabIndex}
               aria-label={`${actions.canWrite ? 'Edit' : 'View'} ${label}`}
+              title={actions.canWrite ? 'Edit' : 'View'}
               onClick={() => actions.onOpen(plant)}
             >
               <Icon name={actions.canWrite ? 'edit' : 'view'} />
@@ -108,6 +109,7 @@ export function TableRow({
                 class="quiet"
                 tabIndex={tabIndex}
                 aria-label={`Delete ${label}`}
+                title="Delete"
                 onClick={() => actions.onDelete(plant)}
               >
                 <Icon name="delete" />

@@ -54,3 +54,41 @@ export function toLines(text: string): string {
 export function fromLines(lines: string, before: string): string {
   return before.includes('\r\n') ? lines.replaceAll('\n', '\r\n') : lines
 }
+
+/** A part of a string. */
+export interface TextPart {
+  readonly text: string
+  /** What to call it, if nothing of it would be visible. Then the text is a mark in its place. */
+  readonly name?: string
+}
+
+/** Without those that change how their neighbors look, such as the joiners and variation selectors of emoji. */
+const INVISIBLE =
+  /\r\n|\s|\p{Cc}|(?!\u034f|[\u180b-\u180f]|\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0000}-\u{e0fff}])\p{Default_Ignorable_Code_Point}/gu
+
+const LINE_BREAK = /^[\n-\r\u0085\u2028\u2029]/
+
+/** A string with marks for what a person would not see: line breaks, space around it, and invisible characters. */
+export function visibleParts(text: string): readonly TextPart[] {
+  const start = text.length - text.trimStart().length
+  const end = text.trimEnd().length
+  const parts: TextPart[] = []
+  let done = 0
+  for (const { 0: found, index } of text.matchAll(INVISIBLE)) {
+    const isSpace = /^[^\S\t]$/.test(found) && !LINE_BREAK.test(found)
+    if (isSpace && index >= start && index < end) continue
+    if (index > done) parts.push({ text: text.slice(done, index) })
+    parts.push(markOf(found))
+    done = index + found.length
+  }
+  if (done < text.length) parts.push({ text: text.slice(done) })
+  return parts
+}
+
+function markOf(found: string): TextPart {
+  if (LINE_BREAK.test(found)) return { text: '↵', name: 'line break' }
+  if (found === ' ') return { text: '·', name: 'space' }
+  if (found === '\t') return { text: '⇥', name: 'tab' }
+  const code = `U+${found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`
+  return { text: code, name: code }
+}

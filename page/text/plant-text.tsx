@@ -1,4 +1,4 @@
-import { cut, isBlank } from './display-text.ts'
+import { cut, visibleParts } from './display-text.ts'
 
 /** A name or a tag. Isolated, so that its direction and its marks do not affect what surrounds it. */
 export function PlantText({
@@ -7,13 +7,25 @@ export function PlantText({
   length = Number.POSITIVE_INFINITY,
 }: {
   readonly text: string
-  /** What to show if nothing of the text would be visible. */
+  /** What to show if the text is empty. */
   readonly blank: string
   /** Longer text is cut. */
   readonly length?: number
 }) {
-  if (isBlank(text)) return <span class="blank">{blank}</span>
-  return <bdi>{cut(text, length)}</bdi>
+  if (text === '') return <span class="blank">{blank}</span>
+  return (
+    <bdi>
+      {visibleParts(cut(text, length)).map(({ text, name }) =>
+        name === undefined ? (
+          text
+        ) : (
+          <span class="invisible" role="img" aria-label={name} title={name}>
+            {text}
+          </span>
+        ),
+      )}
+    </bdi>
+  )
 }
 
 export function Tag({

@@ -20,15 +20,20 @@ testInBrowser(t, 'tokens in the page', (open) => {
     const plants = await open(t, service.url)
     const { page } = plants
     await plants.shows('paste an access token')
-    await page.getByLabel('Token').fill('wrong')
+    await page.locator('[name=token]:focus').waitFor()
+    await page.keyboard.type('wrong')
     await plants.button('Continue').click()
     await plants.shows('The token is unknown, expired or revoked.')
+    await page.locator('[name=token]:focus').waitFor()
+    await page.keyboard.type('/var/lib/plants/access-token')
+    await page.keyboard.press('Enter')
+    await plants.shows('This looks like the path of a file.')
     // No header can contain it.
     await page.getByLabel('Token').fill('растение')
     await plants.button('Continue').click()
     await plants.button('Continue').waitFor()
     t.match(await page.locator('#problem').innerText(), 'The token is unknown')
-    await plants.signIn(`Bearer ${service.token}\u200b `)
+    await plants.signIn(`Authorization: Bearer "${service.token}\u200b" `)
     await plants.rows('Abies alba').waitFor()
     await page.reload()
     await plants.rows('Abies alba').waitFor()
@@ -70,7 +75,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     const token = await service.issueToken('greenhouse', ['read', 'write'], 86_400_000)
     const plants = await open(t, service.url, { token, locale: 'en-GB' })
     const text = await plants.page.locator('.token').innerText()
-    t.match(text, /^greenhouse\n+Read and write, until \d+ \w+ \d{4}$/)
+    t.match(text, /^Token: greenhouse\n+Read and write, until \d+ \w+ \d{4}$/)
   })
 
   t.test('a token that can only read is offered no change', async (t) => {

@@ -65,6 +65,10 @@ testInBrowser(t, 'everybody can use the page', (open) => {
       await plants.type({ name: 'Acer' })
       await assertAccessible(t, page, 'a plant to add, and a draft')
       await plants.button('Save').click()
+      const link = page.getByRole('link', { name: 'Show it' })
+      await link.waitFor()
+      await assertAccessible(t, page, 'a plant that was added')
+      await link.click()
       await assertFocus(plants, 301n)
       await plants
         .row(298n)
@@ -92,12 +96,12 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     const plants = await open(t, service.url)
     const { page } = plants
     const { keyboard } = page
-    await tabTo(page, '[name=token]')
+    await page.locator('[name=token]:focus').waitFor()
     await keyboard.type(service.token)
     await keyboard.press('Enter')
-    await plants.row(1n).waitFor()
-
-    const unseen = await tabTo(page, '.plant-row')
+    await assertFocus(plants, 1n)
+    const unseen = await tabTo(page, '[type=search]', 'Shift+Tab')
+    unseen.push(...(await tabTo(page, '.plant-row')))
     await assertFocus(plants, 1n)
     await keyboard.press('ArrowDown')
     await assertFocus(plants, 2n)
@@ -143,6 +147,31 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     await assertFocus(plants, 4n)
     t.same(unseen, [], 'the focus is always visible')
     t.same(plants.complaints, [])
+  })
+
+  t.test('what is cut, and what has only an icon, has a tooltip', async (t) => {
+    const viewport = { width: 700, height: 800 }
+    const plants = await open(t, service.url, { token: service.token, viewport })
+    const name = plants.row(4n).locator('.name')
+    await name.hover()
+    t.match(await name.getAttribute('title'), /^Abies 4 (with a very long name ){2}/)
+    await plants.row(1n).locator('.name').hover()
+    t.notOk(await plants.row(1n).locator('.name').getAttribute('title'), 'it is not cut')
+    const icons = plants.row(1n).getByRole('button')
+    t.same(await Promise.all((await icons.all()).map((icon) => icon.getAttribute('title'))), [
+      'Edit',
+      'Delete',
+    ])
+  })
+
+  t.test('forced colors show whether changes by others appear', async (t) => {
+    const plants = await open(t, service.url, { token: service.token, forcedColors: 'active' })
+    await plants.page.getByText('Live', { exact: true }).waitFor()
+    const [dot, ground] = await plants.page.evaluate<string[]>(`[
+      getComputedStyle(document.querySelector('.feed-state'), '::before').borderTopColor,
+      getComputedStyle(document.body).backgroundColor,
+    ]`)
+    t.not(dot, ground)
   })
 
   t.test('the focus survives while the table scrolls', async (t) => {

@@ -355,6 +355,8 @@ testInBrowser(t, 'the table of the page', (open) => {
       await plants.rows().nth(5).waitFor()
       t.equal(await page.locator('.rows :is(img, script)').count(), 0)
       t.match(await plants.rows('onerror').innerText(), MALICIOUS[0]?.tag)
+      t.match(await plants.row(2n).innerText(), 'U+202Exobni')
+      t.match(await plants.row(4n).innerText(), 'several↵lines↵↵↵⇥')
       t.ok((await page.locator('.rows').innerText()).length < 3000, 'long text is cut')
       await plants.rows('no name').getByText('empty tag').waitFor()
       await plants.rows('-9223372036854775808').waitFor()

@@ -2,7 +2,7 @@ import { equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { type Action, Page } from './page-model.ts'
-import type { Delay } from './page-service.ts'
+import type { Change, Delay } from './page-service.ts'
 import { underSchedules } from './schedules.ts'
 
 /** Often the same, so that the person and others change the same plant. The last one is that of the plant to add. */
@@ -13,6 +13,8 @@ const HABITS: readonly Action['kind'][][] = [
   ['edit', 'type', 'send'],
   ['edit', 'type', 'send', 'send', 'close'],
   ['edit', 'type', 'close'],
+  ['edit', 'typeTag', 'send'],
+  ['edit', 'typeTag', 'type', 'send'],
   ['add', 'type', 'send'],
   ['continue', 'type'],
   ['delete'],
@@ -20,17 +22,20 @@ const HABITS: readonly Action['kind'][][] = [
   ['sendAll'],
   ['sendAll', 'continue', 'type'],
   ['keepMine'],
+  ['keepStored'],
   ['keepEditing', 'type'],
   ['discard'],
   ['reload'],
 ]
+
+const change = fc.constantFrom<Change[]>('name', 'tag', 'plant', 'removal')
 
 const habits = fc.record({ id, kinds: fc.constantFrom(...HABITS) })
 
 const scenarios = fc.record({
   habits: fc.array(habits, { minLength: 1, maxLength: 12, size: 'max' }),
   /** Changes by others. */
-  changes: fc.array(fc.record({ id, isRemoval: fc.boolean() }), {
+  changes: fc.array(fc.record({ id, change }), {
     maxLength: 8,
     size: 'max',
   }),
@@ -41,7 +46,7 @@ const scenarios = fc.record({
 })
 
 t.test(
-  'no edit is lost, no change that the person has not seen is saved over, and the last action decides',
+  'no edit is lost, only what both have changed asks, no unseen change is saved over, and the last action decides',
   () =>
     underSchedules(
       scenarios,
@@ -56,9 +61,9 @@ t.test(
           }
         }
         const change = async () => {
-          for (const { id, isRemoval } of changes) {
-            await schedule.step('somebody else')
-            page.service.changeByOthers(id, isRemoval)
+          for (const { id, change } of changes) {
+            await schedule.step(`somebody else: ${change} ${id}`)
+            page.service.changeByOthers(id, change)
           }
         }
         act()

@@ -1,7 +1,8 @@
 /** A page in which a person edits plants while somebody else changes them. */
 import { deepEqual } from 'node:assert/strict'
 import type { Plant, StoredPlant } from '../../client/client.ts'
-import { type Draft, Drafts, type Saver } from '../../page/drafts/drafts.ts'
+import type { Draft } from '../../page/drafts/draft.ts'
+import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
 import { Person } from './page-person.ts'
 import { type Delay, PageService } from './page-service.ts'
@@ -10,8 +11,8 @@ import { inTurn, type Schedule } from './schedules.ts'
 export interface Action {
   readonly id: bigint
   readonly kind:
-    | ('edit' | 'add' | 'type' | 'close' | 'continue' | 'discard' | 'reload')
-    | ('send' | 'sendAll' | 'delete' | 'keepMine' | 'keepEditing')
+    | ('edit' | 'add' | 'type' | 'typeTag' | 'close' | 'continue' | 'discard' | 'reload')
+    | ('send' | 'sendAll' | 'delete' | 'keepMine' | 'keepStored' | 'keepEditing')
 }
 
 /** The id of the plant to add, which the person does not edit later. */
@@ -31,7 +32,7 @@ export class Page {
     this.service = new PageService(schedule, inTurn(delays, 'none'))
     this.#person = new Person(schedule, this.service)
     for (const id of [1n, 2n]) {
-      const plant = { name: this.service.newName() }
+      const plant = { name: this.service.newText(), tag: this.service.newText() }
       this.service.plants.set(id, plant)
       this.#shown.set(id, plant)
     }
@@ -40,9 +41,11 @@ export class Page {
 
   /** Does what the person wants, if the page offers it. */
   act(kind: Action['kind'], id: bigint): void {
+    this.#person.look(this.drafts)
     if (kind === 'reload') this.#reload()
     else if (kind === 'edit' || kind === 'delete') this.#actOnRow(kind, id)
-    else if (kind === 'keepMine' || kind === 'keepEditing') this.#choose(kind)
+    else if (kind === 'keepMine' || kind === 'keepStored' || kind === 'keepEditing')
+      this.#choose(kind)
     else if (kind === 'add') this.#add()
     else if (kind === 'sendAll') this.#sendAll()
     else if (kind === 'close') this.drafts.close()
@@ -53,9 +56,10 @@ export class Page {
 
   /** Sends all drafts, which overwrite what others have stored. */
   resolveAll(): void {
+    this.#person.look(this.drafts)
     for (const draft of this.drafts.unsaved) {
       if (!this.#person.isWanted(draft)) this.#discard(draft)
-      else if (draft.state === 'conflict') this.#keepMine(draft)
+      else if (draft.state === 'conflict') this.#keep(draft, 'mine')
       else this.#send(draft)
     }
   }
@@ -80,7 +84,7 @@ export class Page {
     }
   }
 
-  #actOnOpen(kind: 'type' | 'send' | 'discard'): void {
+  #actOnOpen(kind: 'type' | 'typeTag' | 'send' | 'discard'): void {
     const { open } = this.drafts
     if (open === undefined) return
     if (kind === 'send') {
@@ -88,15 +92,17 @@ export class Page {
       if (open.state !== 'conflict') this.#send(open)
     } else if (open.state !== 'sending') {
       if (kind === 'discard') this.#discard(open)
-      else this.drafts.type(open.key, { name: this.#person.type(open.key) })
+      else this.drafts.type(open.key, this.#person.type(open.key, kind === 'type' ? 'name' : 'tag'))
     }
   }
 
-  #choose(kind: 'keepMine' | 'keepEditing'): void {
+  #choose(kind: 'keepMine' | 'keepStored' | 'keepEditing'): void {
     const conflict = this.drafts.all.find(({ state }) => state === 'conflict')
     if (conflict === undefined) return
     if (kind === 'keepMine') {
-      if (this.#person.isWanted(conflict)) this.#keepMine(conflict)
+      if (this.#person.isWanted(conflict)) this.#keep(conflict, 'mine')
+    } else if (kind === 'keepStored') {
+      this.#keep(conflict, 'stored')
     } else if (conflict.before === undefined) {
       // A plant to add needs another id, which the scenario does not have.
       this.#discard(conflict)
@@ -140,10 +146,19 @@ export class Page {
     this.drafts.discard(draft.key)
   }
 
-  #keepMine(draft: Draft): void {
-    this.#person.see(draft)
-    this.#person.finish(draft)
-    this.drafts.keepMine(draft.key, this.#saver())
+  /** Chooses in a conflict: the value of one member, or the whole plant. */
+  #keep(draft: Draft, choice: 'mine' | 'stored'): void {
+    const { key, contested: [member] = [] } = draft
+    if (member !== undefined) {
+      this.#person.seeMember(draft, member as 'name' | 'tag', choice)
+      this.drafts.choose(key, member, choice, this.#saver())
+    } else if (choice === 'stored') {
+      this.#discard(draft)
+    } else {
+      this.#person.see(draft)
+      this.#person.finish(draft)
+      this.drafts.keepMine(key, this.#saver())
+    }
   }
 
   /** Leaves the page and comes back. What was in flight can still arrive. */
@@ -157,7 +172,7 @@ export class Page {
   /** Reports changes to the page, in their order. */
   #report(change: PlantState): void {
     this.#reported = this.#reported
-      .then(() => this.#schedule.step(`report ${change.plant?.name}`))
+      .then(() => this.#schedule.step(`report ${change.plant?.name} ${change.plant?.tag}`))
       .then(() => {
         this.#show(change)
         this.#person.observe(this.drafts, change)
@@ -178,7 +193,7 @@ export class Page {
       client: client as unknown as Saver['client'],
       canRead: true,
       onSaved: (change, { draft, isOvertaken }) => {
-        this.#person.checkSaved(draft, isOvertaken)
+        this.#person.checkSaved(draft, change.plant, isOvertaken)
         if (!isOvertaken) this.#show(change)
         this.#person.look(this.drafts)
       },

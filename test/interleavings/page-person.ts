@@ -2,24 +2,30 @@
 import { equal } from 'node:assert/strict'
 import type { Plant } from '../../client/client.ts'
 import { hasSameContent } from '../../contract/plant.ts'
-import type { Draft, Drafts } from '../../page/drafts/drafts.ts'
+import type { Draft } from '../../page/drafts/draft.ts'
+import type { Drafts } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
-import type { PageService, Watcher } from './page-service.ts'
+import { MEMBERS, type PageService, type Watcher } from './page-service.ts'
 import type { Schedule } from './schedules.ts'
+
+type Name = (typeof MEMBERS)[number]
+
+/** The values of some members. Undefined for a tag that is removed. */
+type Values = Map<Name, string | undefined>
 
 export class Person {
   readonly #schedule: Schedule
   readonly #service: PageService
   /** By the key of a draft: the plant that the person has seen. */
   readonly #seen = new Map<number, Plant | undefined>()
-  /** By the key of a draft: the name that the person has typed. */
-  readonly #typed = new Map<number, string>()
+  /** By the key of a draft: what the person has typed. */
+  readonly #typed = new Map<number, Values>()
   /** The keys of the drafts to send as they are. */
   readonly #finished = new Set<number>()
-  /** By the key of a draft that is sent: whether the last change reported since then is that of somebody else. */
-  readonly #isOvertaken = new Map<number, boolean>()
-  /** By id: the name that was sent last. Undefined for a deletion. */
-  readonly #sent = new Map<bigint, string | undefined>()
+  /** By the key of a draft that is sent: what was last reported to be stored since then. */
+  readonly #reported = new Map<number, Plant | undefined>()
+  /** By id: what was sent last. Undefined for a deletion. */
+  readonly #sent = new Map<bigint, Values | undefined>()
   /** The ids of the plants for which there is a request. */
   #inFlight = new Set<bigint>()
 
@@ -33,34 +39,64 @@ export class Person {
     const keys = new Set(all.map(({ key }) => key))
     // After a reload, another draft can have the key.
     for (const key of this.#seen.keys()) if (!keys.has(key)) this.#seen.delete(key)
-    for (const { key, before, isDeletion } of all) {
-      if (!this.#seen.has(key)) this.#seen.set(key, before)
-      // Until something is typed, the editor shows what others store.
-      else if (!this.#typed.has(key) && !isDeletion) this.#seen.set(key, before)
-    }
-    for (const [key, name] of this.#typed) {
-      const draft = all.find((each) => each.key === key)
-      if (draft === undefined) {
-        this.#schedule.expect(this.#service.names.has(name), true, `${name} is lost`)
-        this.#typed.delete(key)
+    for (const draft of all) {
+      if (draft.before === undefined || draft.isDeletion || !this.#seen.has(draft.key)) {
+        if (!this.#seen.has(draft.key)) this.#seen.set(draft.key, draft.before)
       } else {
-        this.#schedule.expect(draft.typed.name, name, 'what was typed')
+        this.#lookAtForm(draft)
       }
+    }
+    for (const [key, values] of this.#typed) {
+      const draft = all.find((each) => each.key === key)
+      for (const [name, value] of values) {
+        if (draft !== undefined) this.#schedule.expect(draft.typed[name], value, 'what was typed')
+        else this.#expect(this.#service.texts.has(value), `${value} is lost`)
+      }
+      if (draft === undefined) this.#typed.delete(key)
+    }
+  }
+
+  /** In other fields than those that were typed into, the form shows what others store. */
+  #lookAtForm({ key, typed, state, before, stored, contested = [] }: Draft): void {
+    const seen = { ...this.#seen.get(key) }
+    const mine = this.#typed.get(key)
+    for (const name of MEMBERS) if (!mine?.has(name)) Object.assign(seen, { [name]: typed[name] })
+    this.#seen.set(key, seen as Plant)
+    if (state !== 'conflict' || before === undefined || stored === undefined) return
+    this.#expect(contested.length > 0, 'it asks for something')
+    for (const name of contested as Name[]) {
+      const isMine = mine?.has(name) === true && mine.get(name) !== stored[name]
+      this.#expect(isMine && stored[name] !== seen[name], `only others have changed the ${name}`)
     }
   }
 
   /** Looks at the stored plant in a conflict. */
-  see({ key, stored }: Draft): void {
+  see({ key, stored, before, isDeletion, typed }: Draft): void {
     this.#seen.set(key, stored)
     this.#finished.delete(key)
+    if (isDeletion || (before !== undefined && stored !== undefined)) return
+    // All of a plant to add replaces the stored one.
+    const mine = MEMBERS.filter((name) => stored === undefined || typed[name] !== stored[name])
+    this.#typed.set(key, new Map(mine.map((name) => [name, typed[name]])))
   }
 
-  /** @returns the name to type */
-  type(key: number): string {
-    const name = this.#service.newName()
-    this.#typed.set(key, name)
+  /** Chooses the value of one member in a conflict, which sends the draft if it was the last one. */
+  seeMember({ key, stored, typed }: Draft, name: Name, choice: 'mine' | 'stored'): void {
+    this.#seen.set(key, { ...(this.#seen.get(key) as Plant), [name]: stored?.[name] })
+    const mine = this.#typed.get(key)
+    if (choice === 'mine') mine?.set(name, typed[name])
+    else for (const values of [mine, this.#sent.get(BigInt(typed.id))]) values?.delete(name)
+    if (mine?.size === 0) this.#typed.delete(key)
+    this.#finished.add(key)
+  }
+
+  /** @returns what to type */
+  type(key: number, name: Name): { readonly [Each in Name]?: string } {
+    const text = this.#service.newText()
+    const values = this.#typed.get(key) ?? new Map()
+    this.#typed.set(key, values.set(name, text))
     this.#finished.delete(key)
-    return name
+    return { [name]: text }
   }
 
   /** Whether a draft is more than a plant that was opened. */
@@ -81,7 +117,7 @@ export class Person {
   /** Leaves the page. */
   leave(): void {
     this.#finished.clear()
-    this.#isOvertaken.clear()
+    this.#reported.clear()
     this.#inFlight = new Set()
   }
 
@@ -90,6 +126,7 @@ export class Person {
     const inFlight = this.#inFlight
     let latest: Draft | undefined
     let seen: Plant | undefined
+    let mine: Values | undefined
     return {
       onRequest: (id) => {
         this.#expect(!inFlight.has(id), 'a draft is sent once at a time')
@@ -98,19 +135,28 @@ export class Person {
         if (draft === undefined || draft.key === latest?.key) return
         latest = draft
         seen = this.#send(draft, id)
+        mine = this.#sent.get(id)
       },
-      onOverwrite: (stored) => {
-        this.#expect(hasSameContent(stored, seen), `${stored.name} is saved over unseen`)
+      onOverwrite: (stored, next) => {
+        if (next === undefined) {
+          this.#expect(hasSameContent(stored, seen), `${stored.name} is deleted unseen`)
+        }
+        for (const name of MEMBERS) {
+          if (next === undefined || next[name] === stored[name]) continue
+          this.#expect(mine?.has(name) === true, `the ${name} of others is lost`)
+          this.#schedule.expect(next[name], mine?.get(name), 'what was typed is stored')
+          this.#schedule.expect(stored[name], seen?.[name], 'what is saved over was seen')
+        }
       },
       onResponse: (id) => inFlight.delete(id),
     }
   }
 
   /** @returns what the person has seen */
-  #send({ key, isDeletion, typed, before }: Draft, id: bigint): Plant | undefined {
+  #send({ key, isDeletion, before }: Draft, id: bigint): Plant | undefined {
     this.#expect(isDeletion || this.#finished.has(key), 'nothing is sent while it is typed')
-    this.#isOvertaken.set(key, false)
-    this.#sent.set(id, isDeletion ? undefined : typed.name)
+    this.#reported.delete(key)
+    this.#sent.set(id, isDeletion ? undefined : new Map(this.#typed.get(key)))
     // A deletion is sent before the person sees its draft.
     return this.#seen.has(key) ? this.#seen.get(key) : before
   }
@@ -121,25 +167,40 @@ export class Person {
     const sent = drafts.all.find(
       (each) => isOf(each, id) && (each.state === 'sending' || each.state === 'unsent'),
     )
-    const isMine = sent !== undefined && hasSameContent(plant, wantedOf(sent))
-    if (sent?.state === 'sending') this.#isOvertaken.set(sent.key, !isMine)
-    this.#expect(drafts.observe({ id, plant }) === isMine, 'a change that was sent is recognized')
+    const isMine = sent !== undefined && this.#isSaved(sent, plant)
+    let isLater = false
+    if (sent?.state === 'sending') {
+      isLater = this.#reported.has(sent.key) && this.#isSaved(sent, this.#reported.get(sent.key))
+      this.#reported.set(sent.key, plant)
+    }
+    const isRecognized = drafts.observe({ id, plant }) === (isMine && !isLater)
+    this.#expect(isRecognized, 'a change that was sent is recognized')
     const isKept = ({ key }: Draft) => drafts.all.some((each) => each.key === key)
     if (isMine && sent.state === 'unsent') this.#expect(!isKept(sent), 'a saved draft ends')
     if (plant !== undefined || known === undefined || known.state === 'sending' || isMine) return
     this.#expect(isKept(known) !== known.isDeletion, 'an edit is kept, and a deletion ends')
   }
 
-  checkSaved({ key }: Draft, isOvertaken: boolean): void {
-    const expected = this.#isOvertaken.get(key)
-    this.#schedule.expect(isOvertaken, expected, 'whether somebody else has changed it since')
+  /** Whether what is stored has what was typed. */
+  #isSaved({ key, isDeletion, before, typed }: Draft, plant: Plant | undefined): boolean {
+    if (isDeletion || plant === undefined) return isDeletion && plant === undefined
+    if (before === undefined) return MEMBERS.every((name) => plant[name] === typed[name])
+    return [...(this.#typed.get(key) ?? [])].every(([name, value]) => plant[name] === value)
+  }
+
+  checkSaved({ key }: Draft, plant: Plant | undefined, isOvertaken: boolean): void {
+    const isLater = this.#reported.has(key) && !hasSameContent(this.#reported.get(key), plant)
+    this.#schedule.expect(isOvertaken, isLater, 'whether somebody else has changed it since')
   }
 
   /** Checks that what was sent last is stored, unless others have changed it later. */
   checkEnd(): void {
     const { plants, authors } = this.#service
-    for (const [id, name] of this.#sent) {
-      if (authors.get(id) === 'page') equal(plants.get(id)?.name, name, `plant ${id}`)
+    for (const [id, values] of this.#sent) {
+      if (authors.get(id) !== 'page') continue
+      const plant = plants.get(id)
+      if (values === undefined) equal(plant, undefined, `plant ${id}`)
+      else for (const [name, value] of values) equal(plant?.[name], value, `plant ${id}`)
     }
   }
 
@@ -150,9 +211,4 @@ export class Person {
 
 function isOf({ typed }: Draft, id: bigint): boolean {
   return typed.id === String(id)
-}
-
-/** What is to become of the plant. */
-function wantedOf({ isDeletion, typed }: Draft): Plant | undefined {
-  return isDeletion ? undefined : { name: typed.name }
 }

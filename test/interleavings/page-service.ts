@@ -1,10 +1,16 @@
 /** A service in memory, whose requests and responses take effect when the schedule says so. */
 
-import type { Plant, StoredPlant } from '../../client/client.ts'
+import type { Plant, PlantPatch, StoredPlant } from '../../client/client.ts'
 import { ConnectionError, PlantStoreError } from '../../client/client.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { hasSameContent, pickContent } from '../../contract/plant.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
 import type { Schedule } from './schedules.ts'
+
+/** The members of a plant. */
+export const MEMBERS = ['name', 'tag'] as const
+
+/** What somebody else does to a plant. */
+export type Change = (typeof MEMBERS)[number] | 'plant' | 'removal'
 
 /** What the network does with a request. */
 export type Delay = 'none' | 'request lost' | 'response lost'
@@ -12,39 +18,47 @@ export type Delay = 'none' | 'request lost' | 'response lost'
 /** Watches the requests of a client. */
 export interface Watcher {
   onRequest(id: bigint): void
-  /** Called before a stored plant is replaced or deleted. */
-  onOverwrite(stored: Plant): void
+  /** Called before a stored plant is changed or, without another one, deleted. */
+  onOverwrite(stored: Plant, next: Plant | undefined): void
   onResponse(id: bigint): void
 }
 
-/** Plants whose names are never used again. */
+/** Plants whose names and tags are never used again. */
 export class PageService {
   readonly plants = new Map<bigint, Plant>()
   /** Who made the last change of a plant. */
   readonly authors = new Map<bigint, 'page' | 'others'>()
-  /** The names that were ever stored. */
-  readonly names = new Set<string>()
+  /** The names and tags that were ever stored. */
+  readonly texts = new Set<string | undefined>()
   onChange: (state: PlantState) => void = () => {}
   readonly #schedule: Schedule
   readonly #nextDelay: () => Delay
-  #names = 0
+  #texts = 0
 
   constructor(schedule: Schedule, nextDelay: () => Delay) {
     this.#schedule = schedule
     this.#nextDelay = nextDelay
   }
 
-  newName(): string {
-    return `name ${++this.#names}`
+  newText(): string {
+    return `text ${++this.#texts}`
   }
 
-  changeByOthers(id: bigint, isRemoval: boolean): void {
-    if (isRemoval && !this.plants.has(id)) return
-    this.#put(id, isRemoval ? undefined : { name: this.newName() }, 'others')
+  /** @param change what to change. A plant that does not exist is created */
+  changeByOthers(id: bigint, change: Change): void {
+    const stored = this.plants.get(id)
+    if (change !== 'removal') {
+      const created = stored ?? { name: this.newText() }
+      const changed = change === 'plant' ? MEMBERS : [change]
+      const texts = changed.map((member) => [member, this.newText()])
+      this.#put(id, { ...created, ...Object.fromEntries(texts) }, 'others')
+    } else if (stored !== undefined) {
+      this.#put(id, undefined, 'others')
+    }
   }
 
   /**
-   * What the page uses of a client. An ETag is the name of the plant.
+   * What the page uses of a client. An ETag is the content of the plant.
    *
    * @param isLeft whether the person has left the page, so that its calls never resolve
    */
@@ -59,11 +73,12 @@ export class PageService {
       if (response.status === 'rejected') throw response.reason
       return response.value
     }
-    const overwrite = (id: bigint, plant: Plant | undefined, ifMatch: string) => {
+    const overwrite = (id: bigint, ifMatch: string, patch?: PlantPatch) => {
       const stored = this.#find(id)
-      if (ifMatch !== stored.name) throw new PlantStoreError('plant-changed', 'changed')
-      watcher.onOverwrite(stored)
-      this.#put(id, plant, 'page')
+      if (ifMatch !== etagOf(stored)) throw new PlantStoreError('plant-changed', 'changed')
+      const next = patch && pickContent({ ...stored, ...patch })
+      watcher.onOverwrite(stored, next)
+      this.#put(id, next, 'page')
     }
     return {
       createPlant: ({ id, ...plant }: StoredPlant) =>
@@ -76,12 +91,12 @@ export class PageService {
       getPlant: (id: bigint) =>
         call(id, () => {
           const plant = this.#find(id)
-          return { plant: { ...plant, id }, etag: plant.name }
+          return { plant: { ...plant, id }, etag: etagOf(plant) }
         }),
-      updatePlant: (id: bigint, patch: Pick<Plant, 'name'>, { ifMatch }: { ifMatch: string }) =>
-        call(id, () => overwrite(id, { ...this.#find(id), ...patch }, ifMatch)),
+      updatePlant: (id: bigint, patch: PlantPatch, { ifMatch }: { ifMatch: string }) =>
+        call(id, () => overwrite(id, ifMatch, patch)),
       deletePlant: (id: bigint, { ifMatch }: { ifMatch: string }) =>
-        call(id, () => overwrite(id, undefined, ifMatch)),
+        call(id, () => overwrite(id, ifMatch)),
     }
   }
 
@@ -94,7 +109,7 @@ export class PageService {
   #put(id: bigint, plant: Plant | undefined, author: 'page' | 'others'): void {
     if (plant === undefined) this.plants.delete(id)
     else this.plants.set(id, plant)
-    if (plant !== undefined) this.names.add(plant.name)
+    for (const member of MEMBERS) this.texts.add(plant?.[member])
     this.authors.set(id, author)
     this.onChange({ id, plant })
   }
@@ -109,4 +124,8 @@ export class PageService {
     if (response.status === 'rejected') throw response.reason
     return response.value
   }
+}
+
+function etagOf({ name, tag }: Plant): string {
+  return `${name}, ${tag}`
 }

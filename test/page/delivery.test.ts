@@ -20,7 +20,7 @@ t.before(async () => {
 const alba = { name: 'Abies alba', tag: 'Tree' }
 const acer = { name: 'Acer' }
 const unavailable = answered(...busy)
-const done = { kind: 'done' }
+const done = { kind: 'done', plant: alba }
 
 let latest = 0n
 
@@ -69,9 +69,10 @@ t.test('a plant is replaced', async (t) => {
 t.test('a plant is deleted, once', async (t) => {
   const id = await store(acer)
   const intent = { id, before: acer, after: undefined }
-  t.same(await (await send(t, intent)).outcome, done)
+  const gone = { kind: 'done', plant: undefined }
+  t.same(await (await send(t, intent)).outcome, gone)
   t.equal(await service.stored(id), undefined)
-  t.same(await (await send(t, intent)).outcome, done, 'it is gone, as intended')
+  t.same(await (await send(t, intent)).outcome, gone, 'it is gone, as intended')
 })
 
 t.test('a plant that somebody else has changed is not replaced', async (t) => {
@@ -80,6 +81,24 @@ t.test('a plant that somebody else has changed is not replaced', async (t) => {
     const { outcome } = await send(t, { id, before: acer, after })
     t.strictSame(await outcome, { kind: 'conflict', stored: { id, name: 'Acer rubrum' } })
   }
+})
+
+t.test('a change is merged with what others have changed in other members', async (t) => {
+  const id = await store({ name: 'Acer', tag: 'Shrub' })
+  const after = { name: 'Acer rubrum' }
+  const { outcome, requests } = await send(t, { id, before: acer, after })
+  const merged = { name: 'Acer rubrum', tag: 'Shrub' }
+  t.strictSame(await outcome, { kind: 'done', plant: merged })
+  t.same(requests(), ['GET', 'PATCH'])
+  t.match(await service.stored(id), merged)
+})
+
+t.test('a change that somebody else has made too is not made again', async (t) => {
+  const id = await store({ name: 'Acer rubrum', tag: 'Shrub' })
+  const after = { name: 'Acer rubrum' }
+  const { outcome, requests } = await send(t, { id, before: acer, after })
+  t.strictSame(await outcome, { kind: 'done', plant: { name: 'Acer rubrum', tag: 'Shrub' } })
+  t.same(requests(), ['GET'])
 })
 
 t.test('a plant that somebody else has deleted is not added again', async (t) => {

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import { type Draft, Drafts, type Saver } from '../../page/drafts/drafts.ts'
+import type { Draft } from '../../page/drafts/draft.ts'
+import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import {
   answered,
@@ -49,8 +50,8 @@ async function beginEdit(t: Test, faults?: Fault[]) {
   return { ...begun, draft: begun.drafts.open as Draft }
 }
 
-async function store(name: string): Promise<void> {
-  await importPlants(service.store, [{ id: 1n, name }], 'replace')
+async function store(name: string, tag?: string): Promise<void> {
+  await importPlants(service.store, [{ id: 1n, name, ...(tag && { tag }) }], 'replace')
 }
 
 /** A request that is not forwarded before the test says so. */
@@ -85,7 +86,7 @@ t.test('an invalid id is not sent', async (t) => {
   drafts.add('1.5')
   const { key } = drafts.open as Draft
   await drafts.send(key, saver)
-  t.match(drafts.open, { state: 'refused', problem: /whole number/ })
+  t.match(drafts.open, { state: 'refused', problem: /whole number/, problemField: 'id' })
   drafts.type(key, { id: '101' })
   t.match(drafts.open, { state: 'editing', problem: undefined })
 })
@@ -188,6 +189,53 @@ t.test('in a conflict, the person can go on editing', async (t) => {
   t.match(await service.stored(1n), { name: 'mine' })
 })
 
+t.test('what others change in another member is merged', async (t) => {
+  const { drafts, saver, draft, saved } = await beginEdit(t)
+  drafts.type(draft.key, { name: 'mine' })
+  await store('Acer', 'theirs')
+  drafts.observe({ id: 1n, plant: { name: 'Acer', tag: 'theirs' } })
+  t.match(drafts.open, { state: 'editing', typed: { name: 'mine', tag: 'theirs' } })
+  await store('Acer', 'later')
+  await drafts.send(draft.key, saver)
+  t.match(await service.stored(1n), { name: 'mine', tag: 'later' })
+  t.match(saved, [{ plant: { name: 'mine', tag: 'later' } }], 'the table shows both changes')
+})
+
+t.test('in a conflict, the person chooses a value of each contested member', async (t) => {
+  for (const { name, tag } of [
+    { name: 'mine', tag: 'theirs' },
+    { name: 'theirs', tag: 'mine' },
+    { name: 'theirs', tag: 'theirs' },
+  ]) {
+    const { drafts, saver, draft, saved } = await beginEdit(t)
+    const { key } = draft
+    drafts.choose(key, 'name', 'stored', saver)
+    t.strictSame(drafts.open, draft, 'there is nothing to choose')
+    drafts.type(key, { name: 'mine', tag: 'mine' })
+    await store('theirs', 'theirs')
+    await drafts.send(key, saver)
+    t.match(drafts.open, { state: 'conflict', contested: ['name', 'tag'] })
+    for (const [member, choice] of Object.entries({ name, tag })) {
+      t.match(drafts.open, { state: 'conflict' })
+      await drafts.choose(key, member, choice === 'mine' ? 'mine' : 'stored', saver)
+    }
+    t.same(drafts.all, [])
+    t.match(await service.stored(1n), { name, tag })
+    t.equal(saved.length, name === tag ? 0 : 1)
+  }
+})
+
+t.test('after a choice, a later change of the member asks again', async (t) => {
+  const { drafts, saver, draft } = await beginEdit(t)
+  drafts.type(draft.key, { name: 'mine' })
+  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
+  t.match(drafts.open, { state: 'conflict' })
+  await store('later')
+  await drafts.choose(draft.key, 'name', 'mine', saver)
+  t.match(drafts.open, { state: 'conflict', stored: { name: 'later' } })
+  t.match(await service.stored(1n), { name: 'later' })
+})
+
 t.test(
   'a plant to add whose id is taken gets another one, or replaces the stored one',
   async (t) => {
@@ -262,8 +310,10 @@ t.test('a change by others reaches the draft', async (t) => {
   t.match(drafts.open, { state: 'editing' }, 'both agree')
   drafts.observe({ id: 1n, plant: undefined })
   t.match(drafts.open, { state: 'conflict', stored: undefined })
-  drafts.observe({ id: 1n, plant: acer })
-  t.match(drafts.open, { state: 'conflict', stored: acer }, 'what is stored now')
+  drafts.observe({ id: 1n, plant: { name: 'later' } })
+  t.match(drafts.open, { state: 'conflict', stored: { name: 'later' } }, 'what is stored now')
+  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
+  t.match(drafts.open, { state: 'editing', typed: { name: 'mine' } }, 'there is no conflict now')
 })
 
 t.test('a draft whose response was lost is saved once its change is reported', async (t) => {
@@ -331,7 +381,7 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   drafts.close()
   t.same(drafts.waiting, [], 'nobody needs to do anything')
   t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
-  t.equal(drafts.observe({ id: 1n, plant: { name: 'theirs' } }), false)
+  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine', tag: 'theirs' } }), false)
   t.same(saved, [])
   proceed()
   await sending

@@ -7,6 +7,7 @@ import {
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { members } from '../../contract/members.gen.ts'
+import { isPath, readToken } from '../../page/access/token-text.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import {
   isEmpty,
@@ -25,10 +26,33 @@ import {
   labelOf,
   memberLabel,
   toLines,
+  visibleParts,
 } from '../../page/text/display-text.ts'
 
 t.test('a member is labeled with its name', async (t) => {
   t.same(members.map(memberLabel), ['Id', 'Name', 'Tag'])
+})
+
+t.test('a token is recognized as people paste it', async (t) => {
+  for (const text of [
+    'plant_x-1_2',
+    ' Bearer plant_x-1_2\n',
+    'bearer  "plant_x-1_2"',
+    '"Bearer plant_x-1_2"',
+    "'Authorization: Bearer plant_x-1_2'",
+    'Authorization:Bearer plant_x-1_2"',
+    '`plant_x\u00ad-1_2\u200b`',
+    '\u201cplant_x-1_2\u201d',
+  ]) {
+    t.equal(readToken(text), 'plant_x-1_2', text)
+  }
+  t.equal(readToken('Bearer'), 'Bearer')
+  t.equal(readToken('bearer.jwt'), 'bearer.jwt')
+  t.equal(readToken('растение'), '')
+  for (const path of ['data/access-token', 'C:\\plants\\access-token.txt', 'access-token']) {
+    t.ok(isPath(readToken(`"${path}"`)), path)
+  }
+  t.notOk(isPath('plant_x-1_2'))
 })
 
 t.test('a filter selects what the service selects', async (t) => {
@@ -116,6 +140,29 @@ t.test('two long strings are cut where they differ', async (t) => {
   t.equal(cutAtDifference(same, same, 8), '…xx')
   t.equal(cutAtDifference('🌱'.repeat(500), '🌱'.repeat(499), 7), '…🌱')
   t.equal(cutAtDifference(`${'🌱'.repeat(500)}a`, `${'🌱'.repeat(500)}b`, 4), '…a')
+})
+
+t.test('what nobody would see has a mark', async (t) => {
+  for (const [text, shown] of [
+    ['Abies alba', ['Abies alba']],
+    ['  Abies  alba ', ['·', '·', 'Abies  alba', '·']],
+    ['Abies\r\nalba\n\tMill.\u2028', ['Abies', '↵', 'alba', '↵', '⇥', 'Mill.', '↵']],
+    ['Abi\u200bes\u202eabla\u00ad', ['Abi', 'U+200B', 'es', 'U+202E', 'abla', 'U+00AD']],
+    ['Abies\u00a0alba\u00a0', ['Abies\u00a0alba', 'U+00A0']],
+    ['\u0000', ['U+0000']],
+    ['', []],
+    ['👩‍🌾 ❤️ 🏴\u{e0067}\u{e0062}\u{e007f}', ['👩‍🌾 ❤️ 🏴\u{e0067}\u{e0062}\u{e007f}']],
+  ] as const) {
+    const parts = visibleParts(text)
+    t.same(
+      parts.map(({ text }) => text),
+      shown,
+    )
+  }
+  t.same(
+    visibleParts(' \n\t\ufeff').map(({ name }) => name),
+    [...['space', 'line break', 'tab', 'U+FEFF']],
+  )
 })
 
 t.test('a textarea keeps the kind of line breaks', async (t) => {

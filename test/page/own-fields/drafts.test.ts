@@ -3,8 +3,9 @@ import t from 'tap'
 import { PlantStoreError } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { deliver } from '../../../page/drafts/delivery.ts'
+import type { Draft } from '../../../page/drafts/draft.ts'
 import { stashDrafts, unstashDrafts } from '../../../page/drafts/draft-storage.ts'
-import { type Draft, Drafts, type Saver } from '../../../page/drafts/drafts.ts'
+import { Drafts, type Saver } from '../../../page/drafts/drafts.ts'
 import { explainField } from '../../../page/errors/field-error.ts'
 import { openTab } from '../tab.ts'
 import { describeService, FIR } from './nursery.ts'
@@ -43,11 +44,33 @@ t.test('only what has changed is sent, so that unknown fields stay', async (t) =
   t.strictSame(calls, [{ id: FIR.id, patch, ifMatch: '"1"' }])
 })
 
-t.test('a difference in an own field is a conflict', async (t) => {
-  const { calls, saver } = recorder({ ...FIR, id2: FIR.id2 + 1n })
+t.test('own fields that only others have changed are merged', async (t) => {
+  const id2 = FIR.id2 + 1n
+  const { calls, saver } = recorder({ ...FIR, id2 })
   const intent = { id: FIR.id, before: FIR, after: { ...FIR, name: 'Acer' } }
-  t.match(await deliver(saver.client, intent, true), { kind: 'conflict' })
+  const { id, ...merged } = { ...FIR, id2, name: 'Acer' }
+  t.strictSame(await deliver(saver.client, intent, true), { kind: 'done', plant: merged })
+  t.strictSame(calls, [{ id, patch: { name: 'Acer' }, ifMatch: '"1"' }])
+})
+
+t.test('an own field that both have changed is a conflict', async (t) => {
+  const { photo, ...stored } = { ...FIR, id2: FIR.id2 + 1n, constructor: 'L.' }
+  const { calls, saver } = recorder(stored)
+  const drafts = new Drafts()
+  const typed = {
+    id2: String(FIR.id2 + 2n),
+    constructor: undefined,
+    photo: 'https://other.example',
+  }
+  const key = edit(drafts, { ...typed, name: 'Acer', height: ' 120 ' })
+  await drafts.send(key, saver)
   t.same(calls, [])
+  t.match(drafts.open, { state: 'conflict', typed, contested: ['photo', 'constructor', 'id2'] })
+  drafts.choose(key, 'constructor', 'stored', saver)
+  drafts.choose(key, 'photo', 'stored', saver)
+  t.match(drafts.open, { state: 'conflict', contested: ['id2'] })
+  await drafts.choose(key, 'id2', 'mine', saver)
+  t.strictSame(calls, [{ id: FIR.id, patch: { name: 'Acer', id2: FIR.id2 + 2n }, ifMatch: '"1"' }])
 })
 
 t.test('a deleted plant is added again with all its fields', async (t) => {
@@ -67,8 +90,11 @@ t.test('text that is not a value is kept, and not sent', async (t) => {
   t.match(drafts.open, { state: 'editing', problem: undefined, problemField: undefined })
   drafts.close()
   t.match(drafts.unsaved, [{ typed: { price: 'free' } }])
-  drafts.observe({ id: FIR.id, plant: { ...FIR, name: 'theirs' } })
-  t.match(drafts.all, [{ state: 'conflict', typed: { price: 'free' } }])
+  drafts.observe({ id: FIR.id, plant: { ...FIR, tag: 'theirs' } })
+  t.match(drafts.all, [{ state: 'editing', typed: { price: 'free', name: 'Acer' } }], 'merged')
+  const plant = { ...FIR, price: 3 }
+  drafts.observe({ id: FIR.id, plant })
+  t.match(drafts.all, [{ state: 'conflict', typed: { price: 'free' }, contested: ['price'] }])
   t.same(calls, [])
 })
 
@@ -108,6 +134,8 @@ t.test('any member can be the one that the service refuses', async (t) => {
   t.strictSame(explained('body/a~1b~0c must not be empty'), { name: 'a/b~c', problem })
   t.strictSame(explained('body/name must be text'), { name: 'name', problem: 'Name must be text.' })
   t.strictSame(explained('body must be an object'), {})
+  const taken = explainField(new PlantStoreError('plant-exists', 'plant 7 already exists'))
+  t.strictSame(taken, { name: 'id', problem: 'Plant 7 already exists.' })
   t.strictSame(explainField(new PlantStoreError('plant-changed', 'body/name differs')), {})
   t.strictSame(explainField(new TypeError('body/name is a bug')), {})
 })
