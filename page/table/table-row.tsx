@@ -75,19 +75,7 @@ export function TableRow({
         {note && <span class="note">{note}</span>}
       </div>
       <div role="gridcell" class="tag-cell">
-        {tag === undefined || mark === 'deleted' || tag.length > TAG_LENGTH_MAX ? (
-          <Tag tag={tag} length={ROW_LENGTH} />
-        ) : (
-          <button
-            type="button"
-            class="tag-button"
-            tabIndex={tabIndex}
-            title="Show the plants with this tag"
-            onClick={() => actions.onTag(tag)}
-          >
-            <Tag tag={tag} length={ROW_LENGTH} />
-          </button>
-        )}
+        <TagButton {...{ tag, tabIndex }} canSelect={mark !== 'deleted'} onTag={actions.onTag} />
       </div>
       <FieldCells plant={plant} tabIndex={tabIndex} />
       <div role="gridcell" class="action-cell">
@@ -119,6 +107,33 @@ export function TableRow({
         )}
       </div>
     </div>
+  )
+}
+
+/** A tag that selects the plants with it, if the service can do that. */
+function TagButton({
+  tag,
+  tabIndex,
+  canSelect,
+  onTag,
+}: {
+  readonly tag: string | undefined
+  readonly tabIndex: 0 | -1
+  readonly canSelect: boolean
+  readonly onTag: RowActions['onTag']
+}) {
+  const content = <Tag tag={tag} length={ROW_LENGTH} />
+  if (tag === undefined || !canSelect || tag.length > TAG_LENGTH_MAX) return content
+  return (
+    <button
+      type="button"
+      class="tag-button"
+      tabIndex={tabIndex}
+      title="Show the plants with this tag"
+      onClick={() => onTag(tag)}
+    >
+      {content}
+    </button>
   )
 }
 
