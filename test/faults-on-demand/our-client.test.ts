@@ -112,19 +112,30 @@ for (const lost of LOST) {
   })
 }
 
-t.test('a page or long poll of changes is not taken for complete if it is cut', async (t) => {
-  const { injection } = faulty
-  const client = await connect('changes')
+t.test('changes resumes without missing or repeating any, whatever fails', async (t) => {
+  const { injection, service } = faulty
+  const failures: Fault[] = [
+    { cut: 'before-work' },
+    { cut: 'before-response' },
+    { cut: 'in-body' },
+    ...[1, 2, 3].map((events): Fault => ({ cut: 'after-events', events })),
+    { error: 'store-busy' },
+    { error: 'too-many-requests', delayMs: 10 },
+  ]
+  const operation = 'listChanges'
+  // The first request is not one of those that are repeated until they succeed.
+  injection.setFaults(failures.map((fault, index) => ({ operation, nth: index + 3, ...fault })))
+  const client = await connect('follower', { retries: 0 })
   const { cursor: after } = await client.listChanges({ after: 'latest' })
-  const ids = [1n, 2n, 3n, 4n].map((id) => latest + id)
-  latest += 4n
-  for (const id of ids) await faulty.service.store.create({ id, name: 'x', tag: undefined })
-  for (const events of [1, 2, 3, 4]) {
-    injection.setFaults([{ operation: 'listChanges', first: 2, cut: 'after-events', events }])
-    const { changes } = await client.listChanges({ after, wait: events % 2 })
-    t.same(
-      changes.map(({ id }) => id),
-      ids,
-    )
+  const ids = Array.from({ length: 30 }, (_, index) => latest + BigInt(index + 1))
+  latest += 30n
+  for (const id of ids) await service.store.create({ id, name: 'x', tag: undefined })
+  const received: bigint[] = []
+  injection.clearRequests()
+  for await (const { id } of client.changes({ after, pageSize: 3 })) {
+    received.push(id)
+    if (received.length === ids.length) break
   }
+  t.same(received, ids)
+  t.equal(failedRequests(), failures.length)
 })
