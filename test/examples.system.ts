@@ -1,5 +1,5 @@
 /** The examples in the documentation that need nothing but Node run as they are printed. */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -87,11 +87,48 @@ t.test("the README's example of the client works", async (t) => {
   t.equal(await service.count(), 2)
 })
 
-t.test('the example of a test in docs/testing.md passes', async (t) => {
+t.test('the examples of tests in docs/testing.md pass', async (t) => {
   const service = await startService(t)
-  const [example = ''] = codeBlocks('docs/testing.md', 'js')
+  const [failures = '', example = ''] = codeBlocks('docs/testing.md', 'js')
+  t.match(await runExample(t, service, failures), /^(# pass|ℹ pass) 3$/m)
   t.match(await runExample(t, service, example), /^(# pass|ℹ pass) 1$/m)
 })
+
+t.test('each test of failures in docs/testing.md fails if nothing is retried', async (t) => {
+  const service = await startService(t)
+  const [failures = ''] = codeBlocks('docs/testing.md', 'js')
+  const without = failures.replace(
+    'createClient(store)',
+    'createClient({ ...credentials(store), retries: 0 })',
+  )
+  const credentials = 'const credentials = ({ url, token }) => ({ url, token })\n'
+  t.match(await runExample(t, service, credentials + without, 1), /^(# fail|ℹ fail) 3$/m)
+})
+
+const noPython = spawnSync('python3', ['--version']).error && 'requires python3'
+
+t.test(
+  'the Python tests of failures in docs/testing.md',
+  { skip: noPython ?? false },
+  async (t) => {
+    const [commands = ''] = codeBlocks('docs/testing.md', 'sh').filter((code) =>
+      code.includes('python3'),
+    )
+    const [tests = ''] = codeBlocks('docs/testing.md', 'python')
+    for (const [attempts, outcome] of [
+      [4, /^Ran 3 tests in .*\n\nOK$/m],
+      [1, /^FAILED \(errors=3\)$/m],
+    ] as const) {
+      const folder = makeFolder(t, tmpdir())
+      const retrying = tests.replace('ATTEMPTS = 4', `ATTEMPTS = ${attempts}`)
+      writeFileSync(join(folder, 'test_plants.py'), retrying)
+      const script = commands.replace('node_modules/.bin/plant-store', COMMAND)
+      const child = spawn('bash', ['-c', script], { cwd: folder, env: cleanEnvironment() })
+      t.teardown(() => child.kill())
+      t.match(await text(child.stderr), outcome)
+    }
+  },
+)
 
 t.test('the commands in docs/testing.md can be repeated', async (t) => {
   const folder = makeFolder(t, tmpdir())
@@ -245,10 +282,15 @@ function codeBlocksOf(markdown: string, language: string): string[] {
 }
 
 /** Runs a module, and resolves to what it prints. */
-async function runExample(t: Test, service: Service, code: string): Promise<string> {
+async function runExample(
+  t: Test,
+  service: Service,
+  code: string,
+  expectedExitCode = 0,
+): Promise<string> {
   const child = startExample(t, service, code)
   const [printed, [exitCode]] = await Promise.all([text(child.stdout), once(child, 'close')])
-  t.equal(exitCode, 0)
+  t.equal(exitCode, expectedExitCode)
   return printed
 }
 

@@ -18,7 +18,7 @@ export class FaultRule {
   constructor(fault: Fault, index: number) {
     this.fault = fault
     this.name = fault.name ?? index
-    this.#random = mulberry32(fault.seed ?? 0)
+    this.#random = mulberry32(fault.seed ?? index)
   }
 
   /** Counts a request if it matches, and returns whether the fault applies to it. */

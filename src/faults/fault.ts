@@ -32,7 +32,10 @@ export interface Fault {
   readonly first?: number
   /** Applies to a matching request with this probability, from 0 to 1. */
   readonly probability?: number
-  /** For `probability`, 0 by default. With the same seed, the same requests in the same order have the same faults. */
+  /**
+   * For `probability`, by default the index of the fault. With the same seed, the same requests in the same order have
+   * the same faults.
+   */
   readonly seed?: number
   /** Responds with this error, which the contract documents for the operation, and does no work. */
   readonly error?: ErrorCode

@@ -2,11 +2,12 @@
 
 import type { Browser, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
+import type { Fault } from '../../src/faults/fault.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
-import { type Service, type StartOptions, startService } from '../helpers/service.ts'
+import { startFaulty } from '../faults-on-demand/faulty-service.ts'
+import { type Service, startService } from '../helpers/service.ts'
 import { startAppServer } from './app-server.ts'
 
 /** The client, in the page. */
@@ -54,8 +55,8 @@ function testApps(program: string): void {
     service = await start(t)
   })
 
-  const start = (t: Test, config: Partial<Config> = {}, options: StartOptions = {}) =>
-    startService(t, { ...options, config: { corsOrigin: [allowed], ...config } })
+  const start = (t: Test, config: Partial<Config> = {}) =>
+    startService(t, { config: { corsOrigin: [allowed], ...config } })
 
   /** Opens an app with an empty profile. */
   async function open(t: Test, url: string): Promise<Page> {
@@ -85,20 +86,11 @@ function testApps(program: string): void {
 
   t.test('an app on an allowed origin can read every failure', async (t) => {
     const page = await open(t, allowed)
-    const failing = await start(
-      t,
-      {},
-      {
-        instead: { get: () => Promise.reject(new StoreUnavailable('busy', 'SQLITE_BUSY')) },
-      },
-    )
-    const buggy = await start(
-      t,
-      {},
-      {
-        instead: { get: () => Promise.reject(new TypeError('a bug')) },
-      },
-    )
+    const faults: Fault[] = [
+      { operation: 'getPlant', first: 1, error: 'store-busy' },
+      { operation: 'getPlant', error: 'internal-error' },
+    ]
+    const { service: failing } = await startFaulty(t, faults, { config: { corsOrigin: [allowed] } })
     const limited = await start(t, { rateLimit: { requests: 1, window: 86_400_000 } })
     await limited.call({ method: 'GET' })
     const guessed = await start(t, { authFailureLimit: { requests: 1, window: 86_400_000 } })
@@ -108,7 +100,7 @@ function testApps(program: string): void {
     t.match(await read({ url, token: 'wrong' }), { status: 401, condition: 'token-invalid' })
     t.match(await read(service), { status: 404, condition: 'plant-not-found' })
     t.match(await read(failing), { status: 503, condition: 'store-busy', retryAfter: 1 })
-    t.match(await read(buggy), { status: 500, condition: 'internal-error' })
+    t.match(await read(failing), { status: 500, condition: 'internal-error' })
     t.match(await read(limited), {
       status: 429,
       condition: 'too-many-requests',

@@ -3,6 +3,7 @@
 import t from 'tap'
 import type { NewPlant } from '../../client/client.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { PHONE, type PlantsPage, SMALL_PHONE, testInBrowser } from './plants-page.ts'
@@ -387,18 +388,13 @@ testInBrowser(t, 'the table of the page', (open) => {
   })
 
   t.test('what cannot be loaded is explained, and tried again', async (t) => {
-    let failures = 8
-    const other = await startService(t, {
-      instead: {
-        list: async (request) => {
-          if (failures-- > 0) throw new Error('a bug')
-          return other.store.list(request)
-        },
-      },
-    })
+    const { service: other, injection } = await startFaulty(t, [
+      { operation: 'listPlants', first: 8, error: 'internal-error' },
+    ])
+    const failures = () => injection.requests.filter(({ fault }) => fault === 0).length
     const plants = await open(t, other.url, { token: other.token })
     await plants.shows('Internal')
-    while (failures > 0) await plants.button('Try again').click()
+    while (failures() < 8) await plants.button('Try again').click()
     await plants.shows('No plants yet')
   })
 })

@@ -6,9 +6,10 @@ import t from 'tap'
 import { createClient, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { SEARCH_MAX } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { lost, startFaultyProxy, thrownBy } from './faulty-proxy.ts'
+import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 let service: Service
 t.before(async () => {
@@ -264,8 +265,10 @@ t.test('a custom fetch is used', async (t) => {
 })
 
 t.test('a function supplies a fresh token for each attempt', async (t) => {
-  const { url } = await startFaultyProxy(t, service, [lost])
-  const tokens = ['of the attempt that is lost', service.token, 'expired', service.token]
+  const { service } = await startFaulty(t, [{ first: 1, cut: 'before-work' }])
+  const { url } = service
+  const lost = await service.issueToken('of the attempt that is lost', ['read'])
+  const tokens = [lost, service.token, 'expired', service.token]
   const client = createClient({ url, retryDelay: 1, token: () => tokens.shift() ?? '' })
   await client.listPlants()
   t.match(await thrownBy(client.listPlants()), { condition: 'token-invalid' })

@@ -38,13 +38,6 @@ export const lostResponse: Fault = async ({ forward, cut }) => {
   cut()
 }
 
-/** Cuts the connection before the last byte of the response. */
-export const halfAResponse: Fault = async ({ forward, response, cut }) => {
-  const { body } = await forward()
-  response.writeHead(200, { 'content-length': body.length + 1 }).write(`${body}`, cut)
-  response.flushHeaders()
-}
-
 export const silence: Fault = () => {}
 
 export const HTML = { 'content-type': 'text/html' }

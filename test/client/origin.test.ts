@@ -1,10 +1,11 @@
 /** The client in a page, which here is Node with a page's globals. test/browser/cors.system.ts uses a real browser. */
 
 import t, { type Test } from 'tap'
-import { createClient } from '../../client/client.ts'
+import { type ClientOptions, createClient } from '../../client/client.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { halfAResponse, startFaultyProxy, thrownBy } from './faulty-proxy.ts'
+import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 const PAGE = 'https://app.example/pages/first?query#fragment'
 
@@ -73,7 +74,7 @@ const blocked = async () => {
 }
 
 /** What a call with a failing request rejects with. */
-async function failure(options: { url?: string; fetch?: () => Promise<Response> }) {
+async function failure(options: Partial<ClientOptions>) {
   const client = createClient({ url: service.url, token: 'x', retries: 0, ...options })
   return thrownBy(client.getPlant(1n)) as Promise<Error>
 }
@@ -122,9 +123,10 @@ t.test(
       assertNoAdvice(t, await failure({ fetch: expired }), service.url)
     })
     await t.test('whose response has begun', async (t) => {
-      const proxy = await startFaultyProxy(t, service, [halfAResponse])
+      const { service: cutting } = await startFaulty(t, [{ cut: 'in-body' }])
       enterPage(t, PAGE)
-      assertNoAdvice(t, await failure({ url: proxy.url }), proxy.url)
+      const { url, token } = cutting
+      assertNoAdvice(t, await failure({ url, token }), url)
     })
   },
 )

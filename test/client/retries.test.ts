@@ -2,8 +2,7 @@
 
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
-import type { ClientOptions, PlantStoreClient } from '../../client/client.ts'
-import type { OperationId } from '../../contract/operation-types.ts'
+import type { ClientOptions } from '../../client/client.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
@@ -14,12 +13,11 @@ import {
   type Fault,
   type FaultyProxy,
   HTML,
-  halfAResponse,
   lost,
-  lostResponse,
   silence,
   thrownBy,
 } from './faulty-proxy.ts'
+import { OPERATIONS } from './operation-calls.ts'
 
 let service: Service
 t.before(async () => {
@@ -37,11 +35,8 @@ const plant = async () => {
   return id
 }
 
+/** Those of proxies, and a change that takes effect although it fails. The service itself can cause all others. */
 const FAULTS: Record<string, Fault> = {
-  'a lost request': lost,
-  'a lost response': lostResponse,
-  'half a response': halfAResponse,
-  'a busy store': answered(...busy),
   'a busy error after the change took effect': answeredInstead(...busy),
   'too many requests': answered(429, HTML, 'Slow down'),
   'a bad gateway': answered(502, HTML, '<html>'),
@@ -49,71 +44,7 @@ const FAULTS: Record<string, Fault> = {
   'a gateway timeout after the change took effect': answeredInstead(504, HTML, '<html>'),
 }
 
-type Call = (client: PlantStoreClient, id: bigint) => Promise<unknown>
-
-type Case = [call: Call, result: (id: bigint) => unknown, stored: object | undefined]
-
-const before = { name: 'before', tag: 'Tree' }
-
-/** For each operation: a call, its result, and the plant that is stored afterwards. */
-const CASES: Readonly<Record<OperationId, Case>> = {
-  createPlant: [
-    (client, id) => client.createPlant({ id, name: 'created' }),
-    () => ({ plant: { name: 'created' } }),
-    { name: 'created', tag: null },
-  ],
-  createPlants: [
-    async (client, id) => {
-      const { created, replayed } = await client.createPlants([{ id, name: 'created' }])
-      return created + replayed
-    },
-    () => 1,
-    { name: 'created', tag: null },
-  ],
-  changePlants: [
-    async (client, id) => {
-      const replaced = { op: 'replace', id, name: 'changed' } as const
-      const { changed, unchanged } = await client.changePlants([replaced])
-      return changed + unchanged
-    },
-    () => 1,
-    { name: 'changed', tag: null },
-  ],
-  listPlants: [
-    (client, id) => client.listPlants({ after: id - 1n, limit: 1 }),
-    (id) => ({ plants: [{ id, ...before }] }),
-    before,
-  ],
-  getPlant: [
-    async (client, id) => (await client.getPlant(id)).plant,
-    (id) => ({ id, ...before }),
-    before,
-  ],
-  replacePlant: [
-    async (client, id) => (await client.replacePlant(id, { name: 'replaced' })).plant,
-    (id) => ({ id, name: 'replaced' }),
-    { name: 'replaced', tag: null },
-  ],
-  updatePlant: [
-    async (client, id) => (await client.updatePlant(id, { name: 'updated' })).plant,
-    (id) => ({ id, name: 'updated', tag: 'Tree' }),
-    { name: 'updated', tag: 'Tree' },
-  ],
-  deletePlant: [(client, id) => client.deletePlant(id), () => undefined, undefined],
-  listTags: [(client) => client.listTags(), () => ({ tags: ['Tree'] }), before],
-  getToken: [
-    (client) => client.getToken(),
-    () => ({ name: 'test', scopes: ['read', 'write'] }),
-    before,
-  ],
-  listChanges: [
-    async (client) => (await client.listChanges({ after: 'latest' })).changes,
-    () => [],
-    before,
-  ],
-}
-
-for (const [name, [call, result, stored]] of Object.entries(CASES)) {
+for (const [name, [call, result, stored]] of Object.entries(OPERATIONS)) {
   for (const [what, fault] of Object.entries(FAULTS)) {
     t.test(`${name} recovers from ${what}`, async (t) => {
       const id = name.startsWith('create') ? ++latest : await plant()

@@ -59,6 +59,18 @@ t.test('a probability gives the same run for the same seed', async (t) => {
   t.same(await failingLists({ ...BUSY, probability: 1 }), ALL)
 })
 
+t.test('faults without a seed do not choose the same requests', async (t) => {
+  const { service, injection } = faulty
+  injection.setFaults([
+    { ...BUSY, probability: 0.5 },
+    { ...BUSY, probability: 0.5 },
+  ])
+  injection.clearRequests()
+  for (let count = 0; count < 12; count++) await service.call(list)
+  const chosen = new Set(injection.requests.map(({ fault }) => fault))
+  t.same([...chosen].toSorted(), [0, 1, undefined])
+})
+
 t.test('a fault can be limited to an operation; HEAD counts as GET', async (t) => {
   const calls = [list, get, { ...list, method: 'HEAD' }, create, CALLS.createPlants]
   const fault: Fault = { ...BUSY, operation: 'listPlants' }

@@ -3,14 +3,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { tokenFromEnvironment } from '../../src/config/config.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { lost, passed, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { runHere } from '../helpers/command-here.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import type { Service } from '../helpers/service.ts'
 import { fill, plantsOf } from './mirrored.ts'
 
 let service: Service
+let injection: FaultyService['injection']
 t.before(async () => {
-  service = await startService(t as Test)
+  ;({ service, injection } = await startFaulty(t as Test))
   await fill(service.store, 1500)
 })
 
@@ -19,16 +20,14 @@ const VARIABLE = 'PLANT_STORE_MIRROR_TOKEN'
 t.test('mirror copies the plants to a new database, and continues with it', async (t) => {
   const database = join(t.testdir(), 'folder', 'mirror.db')
   // Both requests for the second page of plants fail.
-  const isSecond = /^GET \/plants\?.*after/
-  const proxy = await startFaultyProxy(t, service)
-  let failures = 0
-  proxy.faults.push(function fault(exchange) {
-    proxy.faults.push(fault)
-    return isSecond.test(exchange.line) && failures++ < 2 ? lost(exchange) : passed(exchange)
-  })
-  const args = ['mirror', proxy.url, '--once', '--database', database]
+  const lost = { operation: 'listPlants', cut: 'before-work' } as const
+  injection.setFaults([
+    { ...lost, nth: 2 },
+    { ...lost, nth: 3 },
+  ])
+  const args = ['mirror', service.url, '--once', '--database', database]
   const first = await runHere(args, { [VARIABLE]: service.token })
-  t.match(first, { code: 0, stdout: `caught up with ${proxy.url} in ${database}\n` })
+  t.match(first, { code: 0, stdout: `caught up with ${service.url} in ${database}\n` })
   t.match(first.stderr, /^plant-store: behind http:\S+: no response from http:\S+: .+\n$/)
   const store = await openStore({ database, lockTimeout: 1000, sameThread: true })
   t.teardown(() => store.close())

@@ -11,7 +11,8 @@ import { mirror } from '../../src/mirror/mirror.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { answered, busy, lost, passed, silence, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { answered, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each, removals } from '../helpers/lists.ts'
@@ -30,7 +31,7 @@ const POSITION = String.raw`up to the mirror's position at \S+Z`
 
 /** A service with PLANTS, and a database that is a mirror of it. */
 async function setUp(t: Test) {
-  const source = await startService(t)
+  const { service: source, injection } = await startFaulty(t)
   await importPlants(source.store, PLANTS, 'stop')
   const database = join(t.testdir(), 'mirror.db')
   const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
@@ -46,7 +47,7 @@ async function setUp(t: Test) {
   await step({ next: mirror, changes: each('put', await exported(source.store)) })
   const compare = ({ url = source.url, token = source.token } = {}) =>
     runHere(['compare', url, '--database', database], { PLANT_STORE_MIRROR_TOKEN: token })
-  return { source, database, store, copy, mirror, step, compare }
+  return { source, injection, database, store, copy, mirror, step, compare }
 }
 
 async function latest({ store }: Service): Promise<string> {
@@ -222,18 +223,19 @@ t.test('a token that the source rejects ends the comparison', async (t) => {
 })
 
 t.test('a source that is unavailable for a moment is asked again', async (t) => {
-  const { source, compare } = await setUp(t)
-  const { url, faults } = await startFaultyProxy(t, source, [lost, answered(...busy)])
-  t.match(await compare({ url }), { code: 0, stdout: /^equal: 2,502 plants/ })
-  t.equal(faults.length, 0)
+  const { injection, compare } = await setUp(t)
+  injection.setFaults([
+    { nth: 1, cut: 'before-work' },
+    { nth: 2, error: 'store-busy' },
+  ])
+  t.match(await compare(), { code: 0, stdout: /^equal: 2,502 plants/ })
+  t.match(injection.requests, [{ fault: 0 }, { fault: 1 }, { fault: undefined }])
 })
 
 t.test('a source that stays unavailable ends the comparison', async (t) => {
-  const { source, compare } = await setUp(t)
-  const type = { 'content-type': 'application/json', 'retry-after': '3600' }
-  const overloaded = answered(503, type, '{"error":50301,"message":"the store is busy"}')
-  const { url } = await startFaultyProxy(t, source, [passed, passed, overloaded])
-  const { code, stdout, stderr } = await compare({ url })
+  const { injection, compare } = await setUp(t)
+  injection.setFaults([{ nth: 3, error: 'store-busy', retryAfter: 3600 }])
+  const { code, stdout, stderr } = await compare()
   t.match({ code, stdout }, { code: 1, stdout: '' })
   t.match(stderr, /^plant-store: the source responds with .*503: the store is busy\n$/)
 })
@@ -257,11 +259,12 @@ t.test('the token can be in a file', async (t) => {
 })
 
 t.test('a signal ends the comparison', async (t) => {
-  const { source, database } = await setUp(t)
-  const { url, requests } = await startFaultyProxy(t, source, [passed, silence])
+  const { source, injection, database } = await setUp(t)
+  const { url } = source
+  injection.setFaults([{ nth: 2, delayMs: 600_000 }])
   const env = { PLANT_STORE_MIRROR_TOKEN: source.token }
   const command = new Command(t, ['compare', url, '--database', database], { env, measured: true })
-  await until('the plants are read', () => requests.length === 2)
+  await until('the plants are read', () => injection.requests.length === 2)
   command.process.kill('SIGINT')
   t.same(await command.finished(), { code: 130, stdout: '', stderr: 'plant-store: interrupted\n' })
 })

@@ -10,7 +10,7 @@ import {
   type RestrictionStep,
 } from '../../service/restriction.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { answered, busy, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -18,9 +18,10 @@ import { latest } from '../stores/changes.ts'
 import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 
 let service: Service
+let injection: FaultyService['injection']
 let copy: TestMirror
 t.beforeEach(async (t) => {
-  service = await startService(t as Test)
+  ;({ service, injection } = await startFaulty(t as Test))
   copy = await TestMirror.open(t as Test, service)
 })
 
@@ -265,8 +266,12 @@ t.test('a mirror waits for its database, and says so', async (t) => {
 
 t.test('a mirror waits for its source, and says so once', async (t) => {
   await copy.run()
-  const proxy = await startFaultyProxy(t, service, [lost, answered(...busy), lost])
-  const { stop } = copy.follow({ from: { url: proxy.url, token: service.token } })
+  injection.setFaults([
+    { nth: 1, cut: 'before-work' },
+    { nth: 2, error: 'store-busy' },
+    { nth: 3, cut: 'before-response' },
+  ])
+  const { stop } = copy.follow()
   await until('it has caught up', () => copy.lines.at(-1) === 'caught up' && copy.lines.length > 2)
   await stop()
   t.match(copy.lines.slice(2), [
