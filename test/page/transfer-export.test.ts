@@ -5,7 +5,7 @@ import type { Filter } from '../../page/list/filter.ts'
 import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
 import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
-import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/refused-records.ts'
+import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/import/refused-records.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 

@@ -9,7 +9,7 @@ import {
   type ImportOptions,
   importRecords,
   type Refusal,
-} from '../../page/transfer/import-run.ts'
+} from '../../page/transfer/import/import-run.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import {
   connectThrough,

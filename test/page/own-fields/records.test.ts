@@ -5,7 +5,7 @@ import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { exportPlants } from '../../../page/transfer/export-run.ts'
 import { guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
-import { RefusedRecords } from '../../../page/transfer/refused-records.ts'
+import { RefusedRecords } from '../../../page/transfer/import/refused-records.ts'
 import { describeService, FIR } from './nursery.ts'
 
 t.before(() => describeService(t))

@@ -5,12 +5,12 @@ import {
   type PlantStoreClient,
   PlantStoreError,
   type StoredPlant,
-} from '../../client/client.ts'
-import { limits } from '../../contract/limits.gen.ts'
-import type { FileRecord } from '../../formats/records.ts'
-import { hasSameContent, textLength } from '../model/members.ts'
-import type { ToPlant } from './file/columns.ts'
-import { FileProblem } from './file/file-kind.ts'
+} from '../../../client/client.ts'
+import { limits } from '../../../contract/limits.gen.ts'
+import type { FileRecord } from '../../../formats/records.ts'
+import { hasSameContent, textLength } from '../../model/members.ts'
+import type { ToPlant } from '../file/columns.ts'
+import { FileProblem } from '../file/file-kind.ts'
 
 /** How many plants an import has stored so far. */
 export interface Counts {

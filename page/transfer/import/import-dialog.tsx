@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Session } from '../access/session.ts'
-import { explain } from '../errors/error-text.ts'
-import type { Mapping } from './file/columns.ts'
-import { FileProblem } from './file/file-kind.ts'
-import { type ImportFile, openFile } from './file/import-file.ts'
-import { useFileDrop } from './file-drop.ts'
+import type { Session } from '../../access/session.ts'
+import { explain } from '../../errors/error-text.ts'
+import type { Mapping } from '../file/columns.ts'
+import { FileProblem } from '../file/file-kind.ts'
+import { type ImportFile, openFile } from '../file/import-file.ts'
+import { useFileDrop } from '../file-drop.ts'
+import { TransferDialog } from '../transfer-dialog.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
-import { TransferDialog } from './transfer-dialog.tsx'
 
 type Step =
   | { readonly is: 'reading' }

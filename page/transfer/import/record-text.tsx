@@ -1,6 +1,6 @@
-import { isOwn, members } from '../model/members.ts'
-import { memberLabel, ROW_LENGTH } from '../text/display-text.ts'
-import { PlantText, Tag } from '../text/plant-text.tsx'
+import { isOwn, members } from '../../model/members.ts'
+import { memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
+import { PlantText, Tag } from '../../text/plant-text.tsx'
 import type { PlantFields } from './refused-records.ts'
 
 /** A member that a record can lack. */
