@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Download, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import type { StoredPlant } from '../../client/client.ts'
+import { createClient, type StoredPlant } from '../../client/client.ts'
 import { recordFormats } from '../../formats/record-formats.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -25,6 +25,8 @@ const PHONE = {
   colorScheme: 'dark',
   reducedMotion: 'reduce',
 } as const
+
+const SMALL_PHONE = { ...PHONE, viewport: { width: 360, height: 740 } } as const
 
 /** No npm package contains a browser. */
 const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
@@ -80,6 +82,13 @@ class TransferPage {
 
   async click(name: string): Promise<void> {
     await this.dialog.getByRole('button', { name, exact: true }).click()
+  }
+
+  /** Compares the file, and imports it. */
+  async import(): Promise<void> {
+    await this.click('Preview')
+    await this.page.getByRole('dialog', { name: /^Preview of / }).waitFor()
+    await this.click('Import')
   }
 
   /** Clicks a button that saves a file. */
@@ -166,6 +175,27 @@ function testTransfer(program: string): void {
       '\tThe row has 3 fields, but the first row has 4',
     ])
     t.same(await page.problems(), [])
+    await page.click('Preview')
+    await page.titled('Preview of My plants.txt')
+    t.same(
+      (await page.dialog.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\n+/)),
+      [
+        ['3 new plants', 'The first one: Line 2', 'In the file: 4 Abies alba Mill. Tree'],
+        [
+          '1 plant is stored with other content, and will stay',
+          'Line 3',
+          'In the file: 5 Acer no tag',
+          'Stored: 5 Stored before empty tag',
+        ],
+        [
+          '4 rows will be refused',
+          'The first one: Line 4: The id is missing',
+          'In the file: no id Alnus Tree',
+        ],
+      ],
+    )
+    t.same(await page.problems(), [])
+    t.equal(await service.count(), 1, 'nothing is stored before')
     await page.click('Import')
     await page.titled('Import finished')
     t.same(await page.counts(), ['3', '0', '5'])
@@ -197,6 +227,91 @@ function testTransfer(program: string): void {
     })
     t.match(await service.stored(5n), { name: 'Stored before' })
     t.same(page.complaints, [])
+  })
+
+  t.test('names that were corrected in a spreadsheet replace the stored ones', async (t) => {
+    const service = await startService(t)
+    await importPlants(service.store, named(500), 'stop')
+    const page = await open(t, service, SMALL_PHONE)
+    const corrected = named(501).map((plant, index) =>
+      index > 0 && index < 4 ? { ...plant, name: `Acer ${index} corrected` } : plant,
+    )
+    await page.drop({ name: 'plants.csv', content: csvOf(corrected) })
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByText('3 plants are stored with other content').waitFor()
+    await page.dialog.getByLabel('Replace the stored plant').check()
+    t.match(
+      await page.dialog.innerText(),
+      /3 plants will change\s+The first one: Line 3\s+In the file: 2 Acer 1 corrected no tag\s+Stored: 2 Acer 1 no tag/,
+    )
+    t.match(await page.dialog.innerText(), '497 already stored with the same content')
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    await page.click('Back')
+    await page.titled('Import plants.csv')
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByLabel('Replace the stored plant').check()
+    await createClient(service).replacePlant(3n, { name: 'Changed by others' })
+    await page.click('Import')
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['1', '2', '497', '1'])
+    t.match(
+      await page.dialog.innerText(),
+      'Line 4: Somebody has changed this plant since the file was compared',
+    )
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    t.match(await service.stored(2n), { name: 'Acer 1 corrected' })
+    t.match(await service.stored(3n), { name: 'Changed by others' })
+    t.match(await service.stored(4n), { name: 'Acer 3 corrected' })
+    t.same(page.complaints, [])
+  })
+
+  t.test('an import can stop at a plant that is stored', async (t) => {
+    const service = await startService(t)
+    await importPlants(service.store, [{ id: 3n, name: 'Stored before' }], 'stop')
+    const page = await open(t, service)
+    await page.drop({ name: 'plants.csv', content: csvOf(named(5)) })
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByLabel('Stop the import').check()
+    t.match(await page.dialog.innerText(), 'Only the rows before line 4 are imported.')
+    await page.click('Import')
+    await page.titled('Import stopped')
+    t.same(await page.counts(), ['2', '0', '1'])
+    t.match(
+      await page.dialog.innerText(),
+      'A row has the id of a different plant. The rows before it were imported.',
+    )
+    t.equal(await service.count(), 3)
+  })
+
+  t.test('a comparison can be canceled, and fails with a sentence', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service)
+    const content = csvOf(named(3000))
+    // The first requests hang.
+    await page.page.route('**/plants?id=*', () => {})
+    await page.drop({ name: 'plants.csv', content })
+    await page.click('Preview')
+    await page.titled('Comparing plants.csv')
+    t.same(await page.problems(), [])
+    await page.click('Cancel')
+    await page.dialog.waitFor({ state: 'detached' })
+    await page.page.unroute('**/plants?id=*')
+    await page.page.route('**/plants?id=*', (route) => route.fulfill({ status: 404 }))
+    await page.drop({ name: 'plants.csv', content })
+    await page.click('Preview')
+    await page.titled('Nothing was imported')
+    t.match(await page.dialog.innerText(), 'responded with status 404')
+    t.same(await page.problems(), [])
+    await page.page.unroute('**/plants?id=*')
+    await page.click('Back')
+    await page.import()
+    await page.titled('Import finished')
+    t.equal(await service.count(), 3000)
   })
 
   for (const [device, options] of Object.entries({ 'a desktop': DESK, 'a phone': PHONE })) {
@@ -239,7 +354,7 @@ function testTransfer(program: string): void {
       await page.drop({ name: 'renamed.txt', content: file.content })
       await page.titled('Import renamed.txt')
       t.same(await page.problems(), [])
-      await page.click('Import')
+      await page.import()
       await page.titled('Import finished')
       t.same(await page.counts(), ['0', '2,502', '0'])
       t.same(await page.problems(), [])
@@ -311,7 +426,7 @@ function testTransfer(program: string): void {
             .then(() => route.abort())
         : route.continue()
     })
-    await page.click('Import')
+    await page.import()
     await page.titled('Import paused')
     t.match(await page.dialog.innerText(), 'The service could not be reached.')
     t.same(await page.counts(), ['1,000', '0', '0'])
@@ -334,7 +449,7 @@ function testTransfer(program: string): void {
       batches += 1
       return batches === 2 ? undefined : route.continue()
     })
-    await page.click('Import')
+    await page.import()
     await page.dialog.getByText('1,000').waitFor()
     await page.drop({ name: 'other.csv', content: csvOf(named(3)) })
     await page.click('Cancel')
@@ -343,7 +458,7 @@ function testTransfer(program: string): void {
     await page.click('Close')
     t.equal(await service.count(), 1000)
     await page.drop({ name: 'plants.csv', content: csvOf(named(3000)) })
-    await page.click('Import')
+    await page.import()
     await page.titled('Import finished')
     t.same(await page.counts(), ['2,000', '1,000', '0'])
     t.same(page.complaints, [])
@@ -360,7 +475,7 @@ function testTransfer(program: string): void {
       if (batches === 2) await new AccessTokens(service.store).revoke('revoked')
       await route.continue()
     })
-    await page.click('Import')
+    await page.import()
     await page.page.getByText('The import has stopped. Importing the file again is safe.').waitFor()
     t.equal(await service.count(), 1000)
   })
@@ -376,6 +491,9 @@ function testTransfer(program: string): void {
     await (await chooser).setFiles(path)
     await page.titled('Import plants.csv')
     unseen.push(...(await tabTo(page.page, 'select')))
+    unseen.push(...(await tabTo(page.page, 'dialog .primary')))
+    await keyboard.press('Enter')
+    await page.titled('Preview of plants.csv')
     unseen.push(...(await tabTo(page.page, 'dialog .primary')))
     await keyboard.press('Enter')
     await page.titled('Import finished')
@@ -411,7 +529,7 @@ function testTransfer(program: string): void {
     const page = await open(t, { url, token })
     t.equal(await page.page.getByRole('button', { name: 'Export' }).count(), 0)
     await page.drop({ name: 'plants.csv', content: 'id,name\n1,Abies\n2,Acer' })
-    await page.click('Import')
+    await page.import()
     await page.titled('Import finished')
     t.same(await page.counts(), ['1', '0', '1'])
     t.match(await page.dialog.innerText(), 'Line 2: A different plant has this id')

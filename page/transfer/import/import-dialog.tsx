@@ -6,16 +6,24 @@ import { FileProblem } from '../file/file-kind.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
 import { useFileDrop } from '../file-drop.ts'
 import { TransferDialog } from '../transfer-dialog.tsx'
+import { ImportComparison } from './import-comparison.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
+import type { ConflictChoice } from './import-run.ts'
 
 type Step =
   | { readonly is: 'reading' }
   | { readonly is: 'unusable'; readonly problem: string }
-  | { readonly is: 'ready'; readonly file: ImportFile }
-  | { readonly is: 'running'; readonly file: ImportFile; readonly mapping: Mapping }
+  | { readonly is: 'ready'; readonly file: ImportFile; readonly mapping: Mapping }
+  | { readonly is: 'mapped'; readonly file: ImportFile; readonly mapping: Mapping }
+  | {
+      readonly is: 'running'
+      readonly file: ImportFile
+      readonly mapping: Mapping
+      readonly onConflict: ConflictChoice
+    }
 
-/** Imports a file: recognizes it, shows its first records, and creates the plants. */
+/** Imports a file: recognizes it, shows its first records, compares it with the store, and stores the plants. */
 export function ImportDialog({
   session,
   files: firstFiles,
@@ -29,8 +37,8 @@ export function ImportDialog({
 }) {
   const [files, setFiles] = useState(firstFiles)
   const [step, setStep] = useState<Step>({ is: 'reading' })
-  // Another file can be dropped until the import starts.
-  const isOver = useFileDrop(step.is === 'running' ? undefined : setFiles)
+  // Another file can be dropped until this one is compared.
+  const isOver = useFileDrop(step.is === 'running' || step.is === 'mapped' ? undefined : setFiles)
 
   useEffect(() => {
     let isCurrent = true
@@ -68,8 +76,20 @@ export function ImportDialog({
       )
     case 'ready': {
       const { file } = step
-      const start = (mapping: Mapping) => setStep({ is: 'running', file, mapping })
-      return <ImportPreview file={file} isOver={isOver} onStart={start} onClose={onClose} />
+      const compare = (mapping: Mapping) => setStep({ is: 'mapped', file, mapping })
+      return (
+        <ImportPreview {...{ file, mapping: step.mapping, isOver, onClose }} onNext={compare} />
+      )
+    }
+    case 'mapped': {
+      const { file, mapping } = step
+      return (
+        <ImportComparison
+          {...{ session, file, mapping, onClose }}
+          onStart={(onConflict) => setStep({ is: 'running', file, mapping, onConflict })}
+          onBack={() => setStep({ is: 'ready', file, mapping })}
+        />
+      )
     }
     case 'running':
       return (
@@ -77,6 +97,7 @@ export function ImportDialog({
           session={session}
           file={step.file}
           mapping={step.mapping}
+          onConflict={step.onConflict}
           onImported={onImported}
           onClose={onClose}
         />
@@ -90,7 +111,8 @@ async function recognize(files: readonly File[]): Promise<Step> {
     if (file === undefined || others.length > 0) {
       throw new FileProblem('Choose one file at a time.')
     }
-    return { is: 'ready', file: await openFile(file) }
+    const opened = await openFile(file)
+    return { is: 'ready', file: opened, mapping: opened.guess }
   } catch (error) {
     return {
       is: 'unusable',

@@ -27,28 +27,30 @@ const ENCODINGS: { readonly [Each in Encoding]: string } = {
 /** How many columns without a meaning are named. */
 const UNUSED_MAX = 5
 
-/** Shows how a file is understood. The person can map its columns, then start the import. */
+/** Shows how a file is understood. The person can map its columns. */
 export function ImportPreview({
   file,
+  mapping: firstMapping,
   isOver,
-  onStart,
+  onNext,
   onClose,
 }: {
   readonly file: ImportFile
+  readonly mapping: Mapping
   readonly isOver: boolean
-  readonly onStart: (mapping: Mapping) => void
+  readonly onNext: (mapping: Mapping) => void
   readonly onClose: () => void
 }) {
   const { name, size, format, encoding, columns } = file
-  const [mapping, setMapping] = useState(file.guess)
+  const [mapping, setMapping] = useState(firstMapping)
   const labelled = useMemo(() => labelColumns(columns), [columns])
-  const start = (event: SubmitEvent) => {
+  const next = (event: SubmitEvent) => {
     event.preventDefault()
-    onStart(mapping)
+    onNext(mapping)
   }
   return (
     <TransferDialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
-      <form onSubmit={start}>
+      <form onSubmit={next}>
         <p class="hint">
           {FORMATS[format]} · {ENCODINGS[encoding]} · {describeBytes(size)}
         </p>
@@ -83,7 +85,7 @@ export function ImportPreview({
             Cancel
           </button>
           <button type="submit" class="primary">
-            Import
+            Preview
           </button>
         </footer>
       </form>

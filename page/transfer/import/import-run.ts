@@ -5,16 +5,22 @@ import {
   type PlantStoreClient,
   PlantStoreError,
   type StoredPlant,
+  UnknownOutcomeError,
 } from '../../../client/client.ts'
+import { hasCondition } from '../../../client/errors.ts'
 import { limits } from '../../../contract/limits.gen.ts'
 import type { FileRecord } from '../../../formats/records.ts'
-import { hasSameContent, textLength } from '../../model/members.ts'
+import { hasSameContent } from '../../model/members.ts'
 import type { ToPlant } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
+import { Batch } from './batch.ts'
+import { findPlants, type Item } from './comparison.ts'
+import { type SeenItem, type Sorted, sortReplacements, toChange } from './replacement.ts'
 
 /** How many plants an import has stored so far. */
 export interface Counts {
   readonly created: number
+  readonly replaced: number
   /** Already stored with the same content, or repeated in the file. */
   readonly unchanged: number
 }
@@ -28,14 +34,27 @@ export interface Refusal {
   readonly other?: NewPlant
 }
 
+/**
+ * What happens to a record whose id has a different plant. `stop` ends the import there, `keep` refuses the record, and
+ * `replace` replaces the plant if the person has seen it.
+ */
+export type ConflictChoice =
+  | { readonly is: 'stop' | 'keep' }
+  /** `seen` has the plants that the person has seen, by their ids. */
+  | { readonly is: 'replace'; readonly seen: ReadonlyMap<bigint, StoredPlant> }
+
 /** What an import needs of the client. */
-export type ImportClient = Pick<PlantStoreClient, 'createPlants' | 'plants'>
+export type ImportClient = Pick<
+  PlantStoreClient,
+  'createPlants' | 'plants' | 'getPlant' | 'changePlants'
+>
 
 export interface ImportOptions {
   readonly client: ImportClient
   /** Whether the token permits reading the plants that are in conflict. */
   readonly canRead: boolean
   readonly toPlant: ToPlant
+  readonly onConflict: ConflictChoice
   readonly signal: AbortSignal
   readonly onRefused: (refusal: Refusal) => void
   /** Called after each batch. */
@@ -47,26 +66,26 @@ export interface ImportOptions {
 /** The contract's limit on the number of plants in a request. */
 const BATCH_PLANTS = limits.createPlants.body.maxItems
 
-/** Large plants fill a batch sooner, so that few of them are in memory. */
-const BATCH_LENGTH = 2 ** 20
-
-/** The contract's limit on the number of ids in a request. */
-const IDS_MAX = limits.listPlants.id.maxItems
+/** Few enough for a list of changes that is shorter than the service's default limit of 1 MiB. */
+const REPLACEMENTS_MAX = 200
 
 const TAKEN = 'A different plant has this id'
 
-/** A valid record. */
-interface Item {
-  readonly record: FileRecord
-  readonly plant: NewPlant
-}
+const CHANGED = 'Somebody has changed this plant since the file was compared'
+
+const DELETED = 'Somebody has deleted this plant since the file was compared'
+
+const STOPPED = 'A row has the id of a different plant.'
+
+/** Records that are still to be sent, in lists. */
+type Parts<Each extends Item> = readonly (readonly Each[])[]
 
 /**
- * Creates the plants of records, a batch at a time. If records have the same id, the first one wins. A plant that is
- * stored already stays as it is, so repeating an import is safe.
+ * Stores the plants of records, a batch at a time. If records have the same id, the first one wins. A plant is
+ * replaced only while it is as the person has seen it. Repeating an import is safe.
  *
  * @throws the reason of the signal
- * @throws FileProblem from `records`, once the records before it are imported
+ * @throws FileProblem from `records`, once the records before it are imported, or at a record that ends the import
  */
 export async function importRecords(
   records: AsyncIterable<FileRecord>,
@@ -76,20 +95,24 @@ export async function importRecords(
   try {
     for await (const record of records) await run.add(record)
   } catch (error) {
-    if (error instanceof FileProblem) await run.sendBatch()
+    if (error instanceof FileProblem) await run.send()
     throw error
   }
-  await run.sendBatch()
+  await run.send()
 }
 
 class ImportRun {
   readonly #options: ImportOptions
-  #batch = new Map<bigint, Item>()
-  #batchLength = 0
-  readonly #counts = { created: 0, unchanged: 0 }
+  readonly #created = new Batch<Item>(BATCH_PLANTS)
+  readonly #replaced = new Batch<SeenItem>(REPLACEMENTS_MAX)
+  /** Plants that the person has seen and permits to replace. */
+  readonly #seen: Map<bigint, StoredPlant>
+  readonly #counts = { created: 0, replaced: 0, unchanged: 0 }
+  #hasStopped = false
 
   constructor(options: ImportOptions) {
     this.#options = options
+    this.#seen = new Map(options.onConflict.is === 'replace' ? options.onConflict.seen : [])
   }
 
   async add(record: FileRecord): Promise<void> {
@@ -97,82 +120,140 @@ class ImportRun {
     signal.throwIfAborted()
     const plant = toPlant(record)
     if (typeof plant === 'string') return this.#options.onRefused({ record, reason: plant })
-    const earlier = this.#batch.get(plant.id)?.plant
+    const { id } = plant
+    const earlier = (this.#created.items.get(id) ?? this.#replaced.items.get(id))?.plant
     if (earlier !== undefined && hasSameContent(earlier, plant)) {
       this.#counts.unchanged += 1
       return
     }
     // A batch with both would be refused. After the first one was sent, the second is compared with what is stored.
-    if (earlier !== undefined) await this.sendBatch()
-    this.#batch.set(plant.id, { record, plant })
-    this.#batchLength += textLength(plant)
-    if (this.#batch.size === BATCH_PLANTS || this.#batchLength >= BATCH_LENGTH) {
-      await this.sendBatch()
+    if (earlier !== undefined) await this.send()
+    const seen = this.#seen.get(id)
+    this.#seen.delete(id)
+    if (seen === undefined) this.#created.add({ record, plant })
+    else this.#replaced.add({ record, plant, seen })
+    if (!this.#created.isFull && !this.#replaced.isFull) return
+    await (this.#created.isFull ? this.#sendCreated() : this.#sendReplaced())
+    this.#options.onProgress({ ...this.#counts })
+  }
+
+  /** Sends what was added since the last batches. */
+  async send(): Promise<void> {
+    await this.#sendCreated()
+    await this.#sendReplaced()
+    this.#options.onProgress({ ...this.#counts })
+  }
+
+  #sendCreated(): Promise<void> {
+    return this.#sendParts(this.#created.take(), (items) => this.#create(items))
+  }
+
+  #sendReplaced(): Promise<void> {
+    return this.#sendParts(this.#replaced.take(), (items) => this.#replace(items))
+  }
+
+  async #sendParts<Each extends Item>(
+    items: readonly Each[],
+    attempt: (items: readonly Each[]) => Promise<Parts<Each>>,
+  ): Promise<void> {
+    const parts: (readonly Each[])[] = [items]
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      if (part.length === 0) continue
+      this.#options.signal.throwIfAborted()
+      parts.unshift(...(await attempt(part)))
+      if (!this.#hasStopped) continue
+      this.#options.onProgress({ ...this.#counts })
+      throw new FileProblem(STOPPED)
     }
   }
 
-  /** Sends what was added since the last batch. */
-  async sendBatch(): Promise<void> {
-    const { client, signal, onProgress } = this.#options
-    const parts: (readonly Item[])[] = [[...this.#batch.values()]]
-    this.#batch = new Map()
-    this.#batchLength = 0
-    for (let items = parts.shift(); items !== undefined; items = parts.shift()) {
-      if (items.length === 0) continue
-      signal.throwIfAborted()
-      const plants = items.map(({ plant }) => plant)
-      try {
-        this.#addStored(await client.createPlants(plants, { signal }))
-      } catch (error) {
-        if (!(error instanceof BatchError)) throw error
-        const { start, end, cause } = error
-        this.#addStored(error)
-        parts.unshift(
-          ...(await this.#findAccepted(items.slice(start, end), cause)),
-          items.slice(end),
-        )
-      }
-    }
-    onProgress({ ...this.#counts })
-  }
-
-  /** Refuses the plants that caused an error as far as they are known. Returns the others, to be sent in parts. */
-  async #findAccepted(
-    items: readonly Item[],
-    error: unknown,
-  ): Promise<readonly (readonly Item[])[]> {
-    const { canRead, signal, onFailure } = this.#options
+  async #create(items: readonly Item[]): Promise<Parts<Item>> {
+    const { client, canRead, onConflict, signal } = this.#options
+    const plants = items.map(({ plant }) => plant)
     try {
-      if (!isRefusal(error)) throw error
-      if (canRead && error.condition === 'plant-exists') return [await this.#refuseConflicts(items)]
-      const [item] = items
-      if (item === undefined || items.length > 1) {
-        const middle = Math.ceil(items.length / 2)
-        return [items.slice(0, middle), items.slice(middle)]
-      }
-      this.#options.onRefused({ record: item.record, reason: describeRefusal(error) })
+      this.#addStored(await client.createPlants(plants, { signal }))
       return []
-    } catch (failure) {
-      signal.throwIfAborted()
-      await onFailure(failure)
-      return [items]
+    } catch (error) {
+      if (!(error instanceof BatchError)) throw error
+      const { start, end, cause } = error
+      this.#addStored(error)
+      const failed = items.slice(start, end)
+      const areCompared = hasCondition(cause, 'plant-exists') && canRead && onConflict.is !== 'stop'
+      const parts = await (areCompared
+        ? this.#refuseConflicts(failed)
+        : this.#findAccepted(failed, cause))
+      return [...parts, items.slice(end)]
     }
   }
 
   /** Refuses the plants that differ from stored ones, and returns the others. */
-  async #refuseConflicts(items: readonly Item[]): Promise<readonly Item[]> {
-    const { client, signal } = this.#options
-    const stored = new Map<bigint, StoredPlant>()
-    for (let start = 0; start < items.length; start += IDS_MAX) {
-      const id = items.slice(start, start + IDS_MAX).map(({ plant }) => plant.id)
-      for await (const plant of client.plants({ id }, { signal })) stored.set(plant.id, plant)
+  async #refuseConflicts(items: readonly Item[]): Promise<Parts<Item>> {
+    const { client, signal, onRefused } = this.#options
+    try {
+      const stored = await findPlants(client, items, signal)
+      const accepted = items.filter(({ record, plant }) => {
+        const other = stored.get(plant.id)
+        const isAccepted = other === undefined || hasSameContent(other, plant)
+        if (!isAccepted) onRefused({ record, reason: TAKEN, other })
+        return isAccepted
+      })
+      return [accepted]
+    } catch (error) {
+      return this.#pause(items, error)
     }
-    return items.filter(({ record, plant }) => {
-      const other = stored.get(plant.id)
-      const isAccepted = other === undefined || hasSameContent(other, plant)
-      if (!isAccepted) this.#options.onRefused({ record, reason: TAKEN, other })
-      return isAccepted
-    })
+  }
+
+  async #replace(items: readonly SeenItem[]): Promise<Parts<SeenItem>> {
+    const { client, signal, onRefused } = this.#options
+    let sorted: Sorted
+    try {
+      sorted = await sortReplacements(client, items, signal)
+    } catch (error) {
+      return this.#pause(items, error)
+    }
+    const { ready, done, changed } = sorted
+    for (const { isSent } of done) this.#counts[isSent ? 'replaced' : 'unchanged'] += 1
+    for (const { record, other } of changed) {
+      onRefused(other ? { record, reason: CHANGED, other } : { record, reason: DELETED })
+    }
+    try {
+      await client.changePlants(ready.map(toChange), { signal })
+      this.#counts.replaced += ready.length
+      return []
+    } catch (error) {
+      // Others have changed a plant since it was fetched.
+      if (isOutdated(error)) return [ready]
+      return this.#findAccepted(
+        ready.map((item) => ({ ...item, isSent: true })),
+        error,
+      )
+    }
+  }
+
+  /** Refuses the plant that caused an error if it is the only one. Returns the others, to be sent in parts. */
+  async #findAccepted<Each extends Item>(
+    items: readonly Each[],
+    error: unknown,
+  ): Promise<Parts<Each>> {
+    const { onConflict, onRefused } = this.#options
+    if (error instanceof UnknownOutcomeError) return [items]
+    if (!isRefusal(error)) return this.#pause(items, error)
+    const [item] = items
+    if (item === undefined || items.length > 1) {
+      const middle = Math.ceil(items.length / 2)
+      return [items.slice(0, middle), items.slice(middle)]
+    }
+    onRefused({ record: item.record, reason: describeRefusal(error) })
+    this.#hasStopped = onConflict.is === 'stop' && error.condition === 'plant-exists'
+    return []
+  }
+
+  /** Waits for the person, and returns what is then sent again. */
+  async #pause<Each extends Item>(items: readonly Each[], error: unknown): Promise<Parts<Each>> {
+    const { signal, onFailure } = this.#options
+    signal.throwIfAborted()
+    await onFailure(error)
+    return [items]
   }
 
   #addStored({ created, replayed }: BatchResult): void {
@@ -184,6 +265,11 @@ class ImportRun {
 /** Whether the plants are the reason, so that sending them again is useless. */
 function isRefusal(error: unknown): error is PlantStoreError {
   return error instanceof PlantStoreError && [400, 409, 413].includes(error.status)
+}
+
+/** Whether a plant no longer is as it was when it was fetched. */
+function isOutdated(error: unknown): boolean {
+  return hasCondition(error, 'plant-changed') || hasCondition(error, 'plant-not-found')
 }
 
 function describeRefusal({ condition, message }: PlantStoreError): string {

@@ -83,6 +83,7 @@ function shorten(text: string | undefined): string | undefined {
   return text && cut(text, ROW_LENGTH)
 }
 
-function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
+/** What a record has for each member, as text. */
+export function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
   return members.map(({ name }) => mappedText(record, mapping, name))
 }
