@@ -269,6 +269,34 @@ function testTransfer(program: string): void {
     t.same(page.complaints, [])
   })
 
+  t.test('the line with the column names can be chosen', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service, SMALL_PHONE)
+    const content =
+      'Plants; in 3" pots\r\n\r\nId;Name;Tag\r\n 4 ;Abies "Nana";Tree\r\n007;Acer;\r\n'
+    await page.drop({ name: 'plants.csv', content })
+    await page.titled('Import plants.csv')
+    const header = page.dialog.getByLabel('Header row')
+    await header.selectOption('Line 3: Id · Name · Tag')
+    await page.dialog.getByText('The id must be written without zeros at the start').waitFor()
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    t.equal(await header.inputValue(), '3')
+    await header.selectOption('None: every line is a plant')
+    await page.dialog
+      .getByRole('option', { name: 'Column 1' })
+      .first()
+      .waitFor({ state: 'attached' })
+    await header.selectOption('Line 3: Id · Name · Tag')
+    await page.dialog.getByText('The id must be written without zeros at the start').waitFor()
+    await page.import()
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['1', '0', '1'])
+    t.match(await page.dialog.innerText(), 'Line 5: The id must be')
+    t.match(await service.stored(4n), { name: 'Abies "Nana"', tag: 'Tree' })
+    t.same(page.complaints, [])
+  })
+
   t.test('an import can stop at a plant that is stored', async (t) => {
     const service = await startService(t)
     await importPlants(service.store, [{ id: 3n, name: 'Stored before' }], 'stop')

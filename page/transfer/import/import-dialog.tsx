@@ -76,9 +76,13 @@ export function ImportDialog({
       )
     case 'ready': {
       const { file } = step
-      const compare = (mapping: Mapping) => setStep({ is: 'mapped', file, mapping })
       return (
-        <ImportPreview {...{ file, mapping: step.mapping, isOver, onClose }} onNext={compare} />
+        <ImportPreview
+          key={file.header}
+          {...{ file, mapping: step.mapping, isOver, onClose }}
+          onHeader={async (header) => setStep(await toStep(file.withHeader(header)))}
+          onNext={(mapping) => setStep({ is: 'mapped', file, mapping })}
+        />
       )
     }
     case 'mapped': {
@@ -107,12 +111,16 @@ export function ImportDialog({
 
 async function recognize(files: readonly File[]): Promise<Step> {
   const [file, ...others] = files
+  if (file === undefined || others.length > 0) {
+    return { is: 'unusable', problem: 'Choose one file at a time.' }
+  }
+  return toStep(openFile(file))
+}
+
+async function toStep(opening: Promise<ImportFile>): Promise<Step> {
   try {
-    if (file === undefined || others.length > 0) {
-      throw new FileProblem('Choose one file at a time.')
-    }
-    const opened = await openFile(file)
-    return { is: 'ready', file: opened, mapping: opened.guess }
+    const file = await opening
+    return { is: 'ready', file, mapping: file.guess }
   } catch (error) {
     return {
       is: 'unusable',

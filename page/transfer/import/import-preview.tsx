@@ -2,12 +2,12 @@ import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Member } from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
-import { csvHeader, isOwn, members } from '../../model/members.ts'
-import { memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
+import { isOwn, members } from '../../model/members.ts'
+import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { PlantText } from '../../text/plant-text.tsx'
 import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
-import type { ImportFile } from '../file/import-file.ts'
+import type { Header, ImportFile } from '../file/import-file.ts'
 import { TransferDialog } from '../transfer-dialog.tsx'
 import { RecordPart } from './record-text.tsx'
 
@@ -24,6 +24,9 @@ const ENCODINGS: { readonly [Each in Encoding]: string } = {
   'windows-1252': 'Windows-1252',
 }
 
+/** Enough to recognize a line. */
+const HEADER_LENGTH = 60
+
 /** How many columns without a meaning are named. */
 const UNUSED_MAX = 5
 
@@ -32,16 +35,19 @@ export function ImportPreview({
   file,
   mapping: firstMapping,
   isOver,
+  onHeader,
   onNext,
   onClose,
 }: {
   readonly file: ImportFile
   readonly mapping: Mapping
   readonly isOver: boolean
+  /** Called to read the file with another header. */
+  readonly onHeader: (header: Header) => void
   readonly onNext: (mapping: Mapping) => void
   readonly onClose: () => void
 }) {
-  const { name, size, format, encoding, columns } = file
+  const { name, size, format, encoding, columns, header, candidates } = file
   const [mapping, setMapping] = useState(firstMapping)
   const labelled = useMemo(() => labelColumns(columns), [columns])
   const next = (event: SubmitEvent) => {
@@ -60,11 +66,23 @@ export function ImportPreview({
             save it as UTF-8 and choose it again.
           </p>
         )}
-        {format === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
-          <p class="warning">
-            The first row is taken for the names of the columns. If it is a plant, put a row such as{' '}
-            {csvHeader} above it.
-          </p>
+        {header !== undefined && (
+          <label class="field">
+            Header row
+            <select
+              value={header}
+              onChange={({ currentTarget: { value } }) =>
+                onHeader(value === 'none' ? value : Number(value))
+              }
+            >
+              {candidates.map(({ line, text }) => (
+                <option key={line} value={line}>
+                  Line {line}: {cut(text, HEADER_LENGTH)}
+                </option>
+              ))}
+              <option value="none">None: every line is a plant</option>
+            </select>
+          </label>
         )}
         <fieldset class="mapping">
           <legend>Columns</legend>
