@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
+import type { Separator } from '../../formats/record-formats.ts'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
-import { formatCount } from '../text/numbers.ts'
-import type { ExportFormat } from './export-run.ts'
+import { formatCount, formatNumber } from '../text/numbers.ts'
+import { type ExportFormat, separatorOf } from './export-run.ts'
 import { TransferDialog } from './transfer-dialog.tsx'
 import { useExport } from './use-export.ts'
 
@@ -21,9 +22,14 @@ const CHOICES: readonly {
   {
     format: 'spreadsheet',
     label: 'CSV for a spreadsheet',
-    hint: 'Formulas become text. Do not import this file again.',
+    hint: 'For Excel and others. Formulas become text. Do not import this file again.',
   },
   { format: 'ndjson', label: 'NDJSON', hint: 'One JSON object per line. Can be imported again.' },
+]
+
+const SEPARATORS: readonly { readonly separator: Separator; readonly label: string }[] = [
+  { separator: ',', label: 'Comma' },
+  { separator: ';', label: 'Semicolon, where the decimal mark is a comma' },
 ]
 
 /** Enough to recognize a tag. */
@@ -40,14 +46,23 @@ export function ExportDialog({
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<ExportFormat>('csv')
-  const { run, plants, problem, savedName, start } = useExport(client, filter, format)
+  const [separator, setSeparator] = useState(() => separatorOf(navigator.language))
+  const { run, plants, problem, saved, start } = useExport(client, filter, format, separator)
 
-  if (savedName !== undefined) {
+  if (saved !== undefined) {
     return (
       <TransferDialog title="Export finished" onClose={onClose}>
         <p>
-          {formatCount(plants, 'plant')} saved as <b>{savedName}</b>.
+          {formatCount(plants, 'plant')} saved as <b>{saved.name}</b>.
         </p>
+        {format === 'spreadsheet' && saved.longIds > 0 && (
+          <p class="warning">
+            {saved.longIds === 1 ? 'An id has' : `${formatNumber(saved.longIds)} ids have`} more
+            than 15 digits: {saved.firstLongIds.join(', ')}
+            {saved.longIds > saved.firstLongIds.length && ' and others'}. A spreadsheet rounds{' '}
+            {saved.longIds === 1 ? 'it' : 'them'}.
+          </p>
+        )}
         <footer>
           <button type="button" class="primary" onClick={onClose}>
             Close
@@ -90,6 +105,21 @@ export function ExportDialog({
           </label>
         ))}
       </fieldset>
+      {format === 'spreadsheet' && (
+        <label class="field">
+          Separator
+          <select
+            value={separator}
+            onChange={({ currentTarget: { value } }) => setSeparator(value as Separator)}
+          >
+            {SEPARATORS.map(({ separator, label }) => (
+              <option key={separator} value={separator}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <p class="problem" role="alert">
         {problem}
       </p>

@@ -373,9 +373,9 @@ function testTransfer(program: string): void {
       t.same(await page.problems(), [])
       const file = await page.save('Export')
       await page.titled('Export finished')
-      t.match(await page.dialog.innerText(), `2,502 plants saved as plants.${format}.`)
+      t.match(file.name, new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${format}$`))
+      t.match(await page.dialog.innerText(), `2,502 plants saved as ${file.name}.`)
       await page.click('Close')
-      t.equal(file.name, `plants.${format}`)
       const { header, line } = recordFormats[format]
       t.equal(file.content, header + plants.map(line).join(''))
 
@@ -401,7 +401,37 @@ function testTransfer(program: string): void {
     await page.page.getByRole('button', { name: 'Export' }).click()
     t.match(await page.dialog.innerText(), 'All plants whose name contains “abies 8”.')
     await page.dialog.getByLabel('CSV for a spreadsheet').check()
-    t.equal((await page.save('Export')).content, `id,name,tag\n8,"'=Abies 8","Tree"\n`)
+    const { name, content } = await page.save('Export')
+    t.equal(content, `\ufeffid,name,tag\n8,"'=Abies 8","Tree"\n`)
+    t.match(name, /^plants-spreadsheet-name-abies-8-\d/)
+    t.same(page.complaints, [])
+  })
+
+  t.test('an export for a spreadsheet suits the country, and names long ids', async (t) => {
+    const service = await startService(t)
+    const long = { id: 2n ** 63n - 1n, name: 'Crataegus × grignonensis' }
+    await importPlants(service.store, [{ id: 7n, name: 'Abies' }, long], 'stop')
+    const page = await open(t, service, { ...SMALL_PHONE, locale: 'de-DE' })
+    await page.page.getByRole('button', { name: 'Export' }).click()
+    t.equal(await page.dialog.getByLabel('Separator').count(), 0)
+    await page.dialog.getByLabel('CSV for a spreadsheet').check()
+    t.equal(await page.dialog.getByLabel('Separator').inputValue(), ';')
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    const { content } = await page.save('Export')
+    t.equal(
+      content,
+      '\ufeffid;name;tag\n7;"Abies";\n9223372036854775807;"Crataegus × grignonensis";\n',
+    )
+    t.match(
+      await page.dialog.innerText(),
+      'An id has more than 15 digits: 9223372036854775807. A spreadsheet rounds it.',
+    )
+    t.same(await page.problems(), [])
+    await page.click('Close')
+    await page.drop({ name: 'plants.csv', content })
+    await page.dialog.getByText('This looks like an export for a spreadsheet').waitFor()
+    t.same(await page.problems(), [])
     t.same(page.complaints, [])
   })
 

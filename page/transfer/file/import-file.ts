@@ -33,6 +33,8 @@ export interface ImportFile {
   readonly header: Header | undefined
   /** The first lines of a CSV file. */
   readonly candidates: readonly HeaderCandidate[]
+  /** Whether it probably is an export for a spreadsheet, which has apostrophes before formulas. */
+  readonly isEscaped: boolean
   readonly columns: readonly Column[]
   /** Which column probably has which property. */
   readonly guess: Mapping
@@ -88,6 +90,7 @@ export async function openFile(file: File, chosen?: Header): Promise<ImportFile>
     encoding,
     header,
     candidates: format === 'csv' ? first.map(toCandidate) : [],
+    isEscaped: format === 'csv' && (ESCAPED.test(start) || sample.some(hasEscaped)),
     columns,
     guess: guessMapping(columns, sample),
     sample: sample.slice(0, SAMPLE_RECORDS),
@@ -95,6 +98,14 @@ export async function openFile(file: File, chosen?: Header): Promise<ImportFile>
       hasHeader ? withoutFirst(read(firstLine, onRead)) : read(firstLine, onRead),
     withHeader: (header) => openFile(file, header),
   }
+}
+
+/** The first lines of an export for a spreadsheet, which has quotes around text that needs none. */
+const ESCAPED = /^id([,;\t])name\b.*\r?\n-?\d+\1"[^",;\t\r\n]*"/
+
+/** Whether a record has an apostrophe before what could be a formula. */
+function hasEscaped({ values }: FileRecord): boolean {
+  return Object.values(values).some((field) => /^'\s*[=+\-@＝＋－＠]/.test(String(field)))
 }
 
 async function take(records: AsyncIterable<FileRecord>, count: number): Promise<FileRecord[]> {

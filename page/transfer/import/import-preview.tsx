@@ -66,6 +66,13 @@ export function ImportPreview({
             save it as UTF-8 and choose it again.
           </p>
         )}
+        {file.isEscaped && (
+          <p class="warning">
+            This looks like an export for a spreadsheet, which puts an apostrophe before text that
+            could be a formula, such as '=1+1. The apostrophes would be imported. To import plants
+            again, export them as CSV or NDJSON.
+          </p>
+        )}
         {header !== undefined && (
           <label class="field">
             Header row
