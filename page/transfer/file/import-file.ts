@@ -29,6 +29,8 @@ export interface ImportFile {
   readonly size: number
   readonly format: Format
   readonly encoding: Encoding
+  /** Whether the page chooses the ids, so that importing the file again would add all plants again. */
+  readonly isNumbered?: boolean
   /** Undefined unless the format is CSV. */
   readonly header: Header | undefined
   /** The first lines of a CSV file. */

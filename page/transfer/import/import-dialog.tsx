@@ -4,6 +4,7 @@ import { explain } from '../../errors/error-text.ts'
 import type { Mapping } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
+import { numberFile } from '../file/numbering.ts'
 import { useFileDrop } from '../file-drop.ts'
 import { TransferDialog } from '../transfer-dialog.tsx'
 import { ImportComparison } from './import-comparison.tsx'
@@ -15,7 +16,13 @@ type Step =
   | { readonly is: 'reading' }
   | { readonly is: 'unusable'; readonly problem: string }
   | { readonly is: 'ready'; readonly file: ImportFile; readonly mapping: Mapping }
-  | { readonly is: 'mapped'; readonly file: ImportFile; readonly mapping: Mapping }
+  | {
+      readonly is: 'mapped'
+      readonly file: ImportFile
+      readonly mapping: Mapping
+      /** The file before it was numbered. */
+      readonly source: ImportFile
+    }
   | {
       readonly is: 'running'
       readonly file: ImportFile
@@ -81,17 +88,19 @@ export function ImportDialog({
           key={file.header}
           {...{ file, mapping: step.mapping, isOver, onClose }}
           onHeader={async (header) => setStep(await toStep(file.withHeader(header)))}
-          onNext={(mapping) => setStep({ is: 'mapped', file, mapping })}
+          onNext={(mapping, from) =>
+            setStep({ is: 'mapped', file: numbered(file, from, session), mapping, source: file })
+          }
         />
       )
     }
     case 'mapped': {
-      const { file, mapping } = step
+      const { file, mapping, source } = step
       return (
         <ImportComparison
           {...{ session, file, mapping, onClose }}
           onStart={(onConflict) => setStep({ is: 'running', file, mapping, onConflict })}
-          onBack={() => setStep({ is: 'ready', file, mapping })}
+          onBack={() => setStep({ is: 'ready', file: source, mapping })}
         />
       )
     }
@@ -107,6 +116,11 @@ export function ImportDialog({
         />
       )
   }
+}
+
+function numbered(file: ImportFile, from: bigint | undefined, session: Session): ImportFile {
+  if (from === undefined) return file
+  return numberFile(file, from, session.canRead ? session.client : undefined)
 }
 
 async function recognize(files: readonly File[]): Promise<Step> {

@@ -2,12 +2,14 @@ import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Member } from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
+import { parseId } from '../../list/plant-id.ts'
 import { isOwn, members } from '../../model/members.ts'
 import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { PlantText } from '../../text/plant-text.tsx'
 import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
 import type { Header, ImportFile } from '../file/import-file.ts'
+import { NUMBERED, withId } from '../file/numbering.ts'
 import { TransferDialog } from '../transfer-dialog.tsx'
 import { RecordPart } from './record-text.tsx'
 
@@ -44,15 +46,18 @@ export function ImportPreview({
   readonly isOver: boolean
   /** Called to read the file with another header. */
   readonly onHeader: (header: Header) => void
-  readonly onNext: (mapping: Mapping) => void
+  /** `from` is the first id of records that are to be numbered. */
+  readonly onNext: (mapping: Mapping, from?: bigint) => void
   readonly onClose: () => void
 }) {
   const { name, size, format, encoding, columns, header, candidates } = file
   const [mapping, setMapping] = useState(firstMapping)
+  const isNumbered = columnOf(mapping, 'id') === NUMBERED
+  const [from, setFrom] = useState('1')
   const labelled = useMemo(() => labelColumns(columns), [columns])
   const next = (event: SubmitEvent) => {
     event.preventDefault()
-    onNext(mapping)
+    onNext(mapping, isNumbered ? parseId(from) : undefined)
   }
   return (
     <TransferDialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
@@ -103,8 +108,24 @@ export function ImportPreview({
             />
           ))}
         </fieldset>
+        {isNumbered && (
+          <label class="field">
+            Number them, beginning with
+            <input
+              required
+              inputMode="numeric"
+              value={from}
+              onInput={({ currentTarget }) => {
+                setFrom(currentTarget.value)
+                const isValid = parseId(currentTarget.value) !== undefined
+                currentTarget.setCustomValidity(isValid ? '' : 'Enter a whole number.')
+              }}
+            />
+            <span class="hint">Ids that other plants have are left out.</span>
+          </label>
+        )}
         {describeUnused(labelled, mapping)}
-        <Sample file={file} mapping={mapping} />
+        <Sample file={file} mapping={mapping} from={isNumbered ? parseId(from) : undefined} />
         <footer>
           <button type="button" onClick={onClose}>
             Cancel
@@ -146,6 +167,7 @@ function ColumnChoice({
         onChange={({ currentTarget: { value } }) => onChoose(value === '' ? undefined : value)}
       >
         <option value="">{member.isRequired ? 'Choose a column' : none}</option>
+        {member.name === 'id' && <option value={NUMBERED}>No ids: number them</option>}
         {columns.map(({ key, label }) => (
           <option key={key} value={key}>
             {label}
@@ -182,8 +204,15 @@ function describeUnused(columns: readonly LabelledColumn[], mapping: Mapping) {
 }
 
 /** The first records as plants, each with its problem. */
-function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
-  const { format, sample } = file
+function Sample({
+  file: { format, sample },
+  mapping,
+  from,
+}: {
+  readonly file: ImportFile
+  readonly mapping: Mapping
+  readonly from: bigint | undefined
+}) {
   const toPlant = plantMapper(mapping, format)
   const shown = members.filter(
     (member) => !isOwn(member) || columnOf(mapping, member.name) !== undefined,
@@ -205,7 +234,8 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
           </tr>
         </thead>
         <tbody>
-          {sample.map((record) => {
+          {sample.map((given, index) => {
+            const record = from === undefined ? given : withId(given, from + BigInt(index), format)
             const plant = toPlant(record)
             return (
               <Fragment key={record.number}>

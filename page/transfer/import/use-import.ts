@@ -71,7 +71,7 @@ export function useImport(
     run
       .then(
         () => setEnd({ title: 'Import finished' }),
-        (error) => setEnd(describeEnd(error, signal)),
+        (error) => setEnd(describeEnd(error, signal, file)),
       )
       .finally(() => {
         session.isImporting = false
@@ -87,12 +87,14 @@ function preventDefault(event: Event): void {
   event.preventDefault()
 }
 
-function describeEnd(error: unknown, signal: AbortSignal): End {
+function describeEnd(error: unknown, signal: AbortSignal, { isNumbered }: ImportFile): End {
+  const advice = isNumbered
+    ? 'Importing the file again would add these plants again, with other ids.'
+    : 'Importing the file again is safe.'
   if (signal.aborted) {
     return {
       title: 'Import canceled',
-      problem:
-        'What was imported until then is stored, and the batch that was being sent may be too. Importing the file again is safe.',
+      problem: `What was imported until then is stored, and the batch that was being sent may be too. ${advice}`,
     }
   }
   const problem = error instanceof FileProblem ? error.message : explain(error)
