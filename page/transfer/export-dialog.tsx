@@ -5,8 +5,8 @@ import type { Separator } from '../../formats/record-formats.ts'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
-import { type ExportFormat, separatorOf } from './export-run.ts'
-import { TransferDialog } from './transfer-dialog.tsx'
+import { TransferDialog } from './dialog/transfer-dialog.tsx'
+import { type Export, type ExportFormat, separatorOf } from './export-run.ts'
 import { useExport } from './use-export.ts'
 
 const CHOICES: readonly {
@@ -55,14 +55,7 @@ export function ExportDialog({
         <p>
           {formatCount(plants, 'plant')} saved as <b>{saved.name}</b>.
         </p>
-        {format === 'spreadsheet' && saved.longIds > 0 && (
-          <p class="warning">
-            {saved.longIds === 1 ? 'An id has' : `${formatNumber(saved.longIds)} ids have`} more
-            than 15 digits: {saved.firstLongIds.join(', ')}
-            {saved.longIds > saved.firstLongIds.length && ' and others'}. A spreadsheet rounds{' '}
-            {saved.longIds === 1 ? 'it' : 'them'}.
-          </p>
-        )}
+        {format === 'spreadsheet' && saved.longIds > 0 && <LongIds saved={saved} />}
         <footer>
           <button type="button" class="primary" onClick={onClose}>
             Close
@@ -89,37 +82,8 @@ export function ExportDialog({
   return (
     <TransferDialog title="Export plants" onClose={onClose}>
       <p>{describeFilter(filter)}</p>
-      <fieldset class="formats">
-        <legend>Format</legend>
-        {CHOICES.map(({ format: each, label, hint }) => (
-          <label key={each}>
-            <input
-              type="radio"
-              name="format"
-              checked={each === format}
-              onChange={() => setFormat(each)}
-            />
-            <span>
-              <b>{label}</b> <span class="hint">{hint}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      {format === 'spreadsheet' && (
-        <label class="field">
-          Separator
-          <select
-            value={separator}
-            onChange={({ currentTarget: { value } }) => setSeparator(value as Separator)}
-          >
-            {SEPARATORS.map(({ separator, label }) => (
-              <option key={separator} value={separator}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <FormatChoice {...{ format, setFormat }} />
+      {format === 'spreadsheet' && <SeparatorChoice {...{ separator, setSeparator }} />}
       <p class="problem" role="alert">
         {problem}
       </p>
@@ -141,4 +105,68 @@ function describeFilter({ tag, q }: Filter): ComponentChildren {
   else if (tag !== undefined) parts.push(' with the tag “', <bdi>{cut(tag, TAG_LENGTH)}</bdi>, '”')
   if (q !== undefined) parts.push(' whose name contains “', <bdi>{q}</bdi>, '”')
   return [...parts, '.']
+}
+
+function FormatChoice({
+  format,
+  setFormat,
+}: {
+  readonly format: ExportFormat
+  readonly setFormat: (format: ExportFormat) => void
+}) {
+  return (
+    <fieldset class="formats">
+      <legend>Format</legend>
+      {CHOICES.map(({ format: each, label, hint }) => (
+        <label key={each}>
+          <input
+            type="radio"
+            name="format"
+            checked={each === format}
+            onChange={() => setFormat(each)}
+          />
+          <span>
+            <b>{label}</b> <span class="hint">{hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function SeparatorChoice({
+  separator,
+  setSeparator,
+}: {
+  readonly separator: Separator
+  readonly setSeparator: (separator: Separator) => void
+}) {
+  return (
+    <label class="field">
+      Separator
+      <select
+        value={separator}
+        onChange={({ currentTarget: { value } }) => setSeparator(value as Separator)}
+      >
+        {SEPARATORS.map(({ separator, label }) => (
+          <option key={separator} value={separator}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Names the ids that a spreadsheet would change. */
+function LongIds({ saved: { longIds, firstLongIds } }: { readonly saved: Export }) {
+  const [ids, them] =
+    longIds === 1 ? ['An id has', 'it'] : [`${formatNumber(longIds)} ids have`, 'them']
+  const others = longIds > firstLongIds.length ? ' and others' : ''
+  return (
+    <p class="warning">
+      {ids} more than 15 digits: {firstLongIds.join(', ')}
+      {others}. A spreadsheet rounds {them}.
+    </p>
+  )
 }

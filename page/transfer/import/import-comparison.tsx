@@ -3,10 +3,10 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../../access/session.ts'
 import { toFields } from '../../model/members.ts'
 import { formatCount, formatNumber } from '../../text/numbers.ts'
+import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import type { Mapping } from '../file/columns.ts'
 import { nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
-import { TransferDialog } from '../transfer-dialog.tsx'
 import type { Comparison, Fate } from './comparison.ts'
 import type { ConflictChoice } from './import-run.ts'
 import { RecordText } from './record-text.tsx'
@@ -37,34 +37,9 @@ export function ImportComparison({
   const [choice, setChoice] = useState<Choice>('keep')
 
   if (problem !== undefined || comparison === undefined) {
-    const isFailed = problem !== undefined
-    return (
-      <TransferDialog
-        title={isFailed ? 'Nothing was imported' : `Comparing ${file.name}`}
-        onClose={onClose}
-      >
-        {!isFailed && (
-          <progress aria-label="Comparing with the stored plants" value={bytes} max={file.size} />
-        )}
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-        <footer>
-          <button type="button" onClick={onClose}>
-            {isFailed ? 'Close' : 'Cancel'}
-          </button>
-          {isFailed && (
-            <button type="button" class="primary" onClick={onBack}>
-              Back
-            </button>
-          )}
-        </footer>
-      </TransferDialog>
-    )
+    return <Unfinished {...{ file, bytes, problem, onBack, onClose }} />
   }
   const { groups, different } = comparison
-  const noun = nounOf(file.format).toLowerCase()
-  const stop = groups.different.first && `${noun} ${groups.different.first.record.number}`
   const start = (event: SubmitEvent) => {
     event.preventDefault()
     const isReplacing = choice === 'replace' && different !== undefined
@@ -80,29 +55,7 @@ export function ImportComparison({
           </p>
         )}
         {(!session.canRead || groups.different.count > 0) && (
-          <fieldset class="formats">
-            <legend>If a different plant has the same id</legend>
-            <Option is="keep" label="Keep the stored plant" {...{ choice, setChoice }}>
-              The row is not imported.
-            </Option>
-            {session.canRead && (
-              <Option
-                is="replace"
-                label="Replace the stored plant"
-                isDisabled={different === undefined}
-                {...{ choice, setChoice }}
-              >
-                {different === undefined
-                  ? 'These are too many for the page. Split the file.'
-                  : 'It then has what the file has, and nothing else. A plant that somebody changes until then stays.'}
-              </Option>
-            )}
-            <Option is="stop" label="Stop the import" {...{ choice, setChoice }}>
-              {stop === undefined
-                ? 'The rows before it are imported.'
-                : `Only the rows before ${stop} are imported.`}
-            </Option>
-          </fieldset>
+          <Conflicts {...{ file, comparison, choice, setChoice }} canRead={session.canRead} />
         )}
         <ul class="refused">
           {FATES.filter((fate) => groups[fate].count > 0).map((fate) => (
@@ -125,6 +78,89 @@ export function ImportComparison({
         </footer>
       </form>
     </TransferDialog>
+  )
+}
+
+/** A comparison that runs or has failed. */
+function Unfinished({
+  file,
+  bytes,
+  problem,
+  onBack,
+  onClose,
+}: {
+  readonly file: ImportFile
+  readonly bytes: number
+  readonly problem: string | undefined
+  readonly onBack: () => void
+  readonly onClose: () => void
+}) {
+  const isFailed = problem !== undefined
+  return (
+    <TransferDialog
+      title={isFailed ? 'Nothing was imported' : `Comparing ${file.name}`}
+      onClose={onClose}
+    >
+      {!isFailed && (
+        <progress aria-label="Comparing with the stored plants" value={bytes} max={file.size} />
+      )}
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <footer>
+        <button type="button" onClick={onClose}>
+          {isFailed ? 'Close' : 'Cancel'}
+        </button>
+        {isFailed && (
+          <button type="button" class="primary" onClick={onBack}>
+            Back
+          </button>
+        )}
+      </footer>
+    </TransferDialog>
+  )
+}
+
+/** What happens to rows whose id has a different plant. */
+function Conflicts({
+  file,
+  comparison: { groups, different },
+  canRead,
+  choice,
+  setChoice,
+}: {
+  readonly file: ImportFile
+  readonly comparison: Comparison
+  readonly canRead: boolean
+  readonly choice: Choice
+  readonly setChoice: (choice: Choice) => void
+}) {
+  const { first } = groups.different
+  const row = first && `${nounOf(file.format).toLowerCase()} ${first.record.number}`
+  return (
+    <fieldset class="formats">
+      <legend>If a different plant has the same id</legend>
+      <Option is="keep" label="Keep the stored plant" {...{ choice, setChoice }}>
+        The row is not imported.
+      </Option>
+      {canRead && (
+        <Option
+          is="replace"
+          label="Replace the stored plant"
+          isDisabled={different === undefined}
+          {...{ choice, setChoice }}
+        >
+          {different === undefined
+            ? 'These are too many for the page. Split the file.'
+            : 'It then has what the file has, and nothing else. A plant that somebody changes until then stays.'}
+        </Option>
+      )}
+      <Option is="stop" label="Stop the import" {...{ choice, setChoice }}>
+        {row === undefined
+          ? 'The rows before it are imported.'
+          : `Only the rows before ${row} are imported.`}
+      </Option>
+    </fieldset>
   )
 }
 

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../../access/session.ts'
 import { explain } from '../../errors/error-text.ts'
+import { useFileDrop } from '../dialog/file-drop.ts'
+import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import type { Mapping } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
 import { numberFile } from '../file/numbering.ts'
-import { useFileDrop } from '../file-drop.ts'
-import { TransferDialog } from '../transfer-dialog.tsx'
 import { ImportComparison } from './import-comparison.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress } from './import-progress.tsx'
@@ -69,18 +69,7 @@ export function ImportDialog({
         </TransferDialog>
       )
     case 'unusable':
-      return (
-        <TransferDialog title="Nothing was imported" isOver={isOver} onClose={onClose}>
-          <p class="problem" role="alert">
-            {step.problem}
-          </p>
-          <footer>
-            <button type="button" class="primary" onClick={onClose}>
-              Close
-            </button>
-          </footer>
-        </TransferDialog>
-      )
+      return <Unusable problem={step.problem} {...{ isOver, onClose }} />
     case 'ready': {
       const { file } = step
       return (
@@ -116,6 +105,29 @@ export function ImportDialog({
         />
       )
   }
+}
+
+function Unusable({
+  problem,
+  isOver,
+  onClose,
+}: {
+  readonly problem: string
+  readonly isOver: boolean
+  readonly onClose: () => void
+}) {
+  return (
+    <TransferDialog title="Nothing was imported" isOver={isOver} onClose={onClose}>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <footer>
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </footer>
+    </TransferDialog>
+  )
 }
 
 function numbered(file: ImportFile, from: bigint | undefined, session: Session): ImportFile {

@@ -6,11 +6,11 @@ import { parseId } from '../../list/plant-id.ts'
 import { isOwn, members } from '../../model/members.ts'
 import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { PlantText } from '../../text/plant-text.tsx'
+import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
 import type { Header, ImportFile } from '../file/import-file.ts'
 import { NUMBERED, withId } from '../file/numbering.ts'
-import { TransferDialog } from '../transfer-dialog.tsx'
 import { RecordPart } from './record-text.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
@@ -50,7 +50,7 @@ export function ImportPreview({
   readonly onNext: (mapping: Mapping, from?: bigint) => void
   readonly onClose: () => void
 }) {
-  const { name, size, format, encoding, columns, header, candidates } = file
+  const { name, size, format, encoding, columns } = file
   const [mapping, setMapping] = useState(firstMapping)
   const isNumbered = columnOf(mapping, 'id') === NUMBERED
   const [from, setFrom] = useState('1')
@@ -65,37 +65,8 @@ export function ImportPreview({
         <p class="hint">
           {FORMATS[format]} · {ENCODINGS[encoding]} · {describeBytes(size)}
         </p>
-        {encoding === 'windows-1252' && (
-          <p class="warning">
-            The file is not valid UTF-8, so it is read as Windows-1252. If letters look wrong below,
-            save it as UTF-8 and choose it again.
-          </p>
-        )}
-        {file.isEscaped && (
-          <p class="warning">
-            This looks like an export for a spreadsheet, which puts an apostrophe before text that
-            could be a formula, such as '=1+1. The apostrophes would be imported. To import plants
-            again, export them as CSV or NDJSON.
-          </p>
-        )}
-        {header !== undefined && (
-          <label class="field">
-            Header row
-            <select
-              value={header}
-              onChange={({ currentTarget: { value } }) =>
-                onHeader(value === 'none' ? value : Number(value))
-              }
-            >
-              {candidates.map(({ line, text }) => (
-                <option key={line} value={line}>
-                  Line {line}: {cut(text, HEADER_LENGTH)}
-                </option>
-              ))}
-              <option value="none">None: every line is a plant</option>
-            </select>
-          </label>
-        )}
+        <Warnings file={file} />
+        <HeaderChoice {...{ file, onHeader }} />
         <fieldset class="mapping">
           <legend>Columns</legend>
           {members.map((member) => (
@@ -108,22 +79,7 @@ export function ImportPreview({
             />
           ))}
         </fieldset>
-        {isNumbered && (
-          <label class="field">
-            Number them, beginning with
-            <input
-              required
-              inputMode="numeric"
-              value={from}
-              onInput={({ currentTarget }) => {
-                setFrom(currentTarget.value)
-                const isValid = parseId(currentTarget.value) !== undefined
-                currentTarget.setCustomValidity(isValid ? '' : 'Enter a whole number.')
-              }}
-            />
-            <span class="hint">Ids that other plants have are left out.</span>
-          </label>
-        )}
+        {isNumbered && <FirstId {...{ from, setFrom }} />}
         {describeUnused(labelled, mapping)}
         <Sample file={file} mapping={mapping} from={isNumbered ? parseId(from) : undefined} />
         <footer>
@@ -136,6 +92,81 @@ export function ImportPreview({
         </footer>
       </form>
     </TransferDialog>
+  )
+}
+
+function Warnings({ file: { encoding, isEscaped } }: { readonly file: ImportFile }) {
+  return (
+    <>
+      {encoding === 'windows-1252' && (
+        <p class="warning">
+          The file is not valid UTF-8, so it is read as Windows-1252. If letters look wrong below,
+          save it as UTF-8 and choose it again.
+        </p>
+      )}
+      {isEscaped && (
+        <p class="warning">
+          This looks like an export for a spreadsheet, which puts an apostrophe before text that
+          could be a formula, such as '=1+1. The apostrophes would be imported. To import plants
+          again, export them as CSV or NDJSON.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Chooses the line that names the columns. */
+function HeaderChoice({
+  file: { header, candidates },
+  onHeader,
+}: {
+  readonly file: ImportFile
+  readonly onHeader: (header: Header) => void
+}) {
+  if (header === undefined) return null
+  return (
+    <label class="field">
+      Header row
+      <select
+        value={header}
+        onChange={({ currentTarget: { value } }) =>
+          onHeader(value === 'none' ? value : Number(value))
+        }
+      >
+        {candidates.map(({ line, text }) => (
+          <option key={line} value={line}>
+            Line {line}: {cut(text, HEADER_LENGTH)}
+          </option>
+        ))}
+        <option value="none">None: every line is a plant</option>
+      </select>
+    </label>
+  )
+}
+
+/** The first id of plants that are numbered. */
+function FirstId({
+  from,
+  setFrom,
+}: {
+  readonly from: string
+  readonly setFrom: (from: string) => void
+}) {
+  return (
+    <label class="field">
+      Number them, beginning with
+      <input
+        required
+        inputMode="numeric"
+        value={from}
+        onInput={({ currentTarget }) => {
+          setFrom(currentTarget.value)
+          const isValid = parseId(currentTarget.value) !== undefined
+          currentTarget.setCustomValidity(isValid ? '' : 'Enter a whole number.')
+        }}
+      />
+      <span class="hint">Ids that other plants have are left out.</span>
+    </label>
   )
 }
 
