@@ -28,9 +28,18 @@ interface Dialect {
   readonly hasReturnsOnly: boolean
 }
 
+/** Names the separator, for Excel. It must be the first line. */
+const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r|\n)/i
+
+export interface CsvOptions {
+  /** Whether a field without quotes can contain a quote, as in `5" pot`. */
+  readonly allowsQuotes?: boolean
+}
+
 /**
- * Reads CSV (RFC 4180). The first comma, semicolon or tab is the separator. The first record that is not blank names
- * the columns, and is read like the others. Skips empty lines. Reading ends at a misplaced quote.
+ * Reads CSV (RFC 4180). The separator is the one that a first line such as `sep=;` names, or the first comma, semicolon
+ * or tab. The first record that is not blank names the columns, and is read like the others. Skips empty lines. Reading
+ * ends at a misplaced quote.
  *
  * Unlike Papa Parse, it distinguishes an empty field (no tag) from a pair of quotes (an empty tag). csv-parse does so
  * too, but its build for browsers takes four times as long, and seven times if records have different lengths.
@@ -48,6 +57,11 @@ export class CsvReader implements RecordReader {
   #lineBreaks = 0
   #columns: number | undefined
   #isLast = false
+  readonly #allowsQuotes: boolean
+
+  constructor({ allowsQuotes = false }: CsvOptions = {}) {
+    this.#allowsQuotes = allowsQuotes
+  }
 
   end(): Generator<FileRecord, void> {
     this.#isLast = true
@@ -57,11 +71,21 @@ export class CsvReader implements RecordReader {
   *read(text: string): Generator<FileRecord, void> {
     this.#text += text
     if (this.#text.length < this.#enough && !this.#isLast) return
-    this.#dialect ??= detectDialect(this.#text, this.#isLast)
+    this.#dialect ??= this.#detectDialect()
     if (this.#dialect !== undefined) yield* this.#parseRecords(this.#dialect)
     const { length } = this.#text
     if (length > RECORD_LENGTH_MAX) this.#fail(`${TOO_LONG}; perhaps a quote is not closed`)
     this.#enough = length < SHORT_LENGTH ? 0 : Math.min(2 * length, RECORD_LENGTH_MAX + 1)
+  }
+
+  #detectDialect(): Dialect | undefined {
+    const [line, separator] = SEPARATOR_LINE.exec(this.#text) ?? ['']
+    const rest = this.#text.slice(line.length)
+    const dialect = detectDialect(rest, this.#isLast, this.#allowsQuotes, separator)
+    if (dialect === undefined) return undefined
+    if (line !== '') this.#line += 1
+    this.#text = rest
+    return dialect
   }
 
   *#parseRecords(dialect: Dialect): Generator<FileRecord, void> {
@@ -150,15 +174,21 @@ export class CsvReader implements RecordReader {
  * Where the decimal mark is a comma, spreadsheets separate fields by semicolons. Returns undefined if more text is
  * needed.
  */
-function detectDialect(start: string, isWhole: boolean): Dialect | undefined {
+function detectDialect(
+  start: string,
+  isWhole: boolean,
+  allowsQuotes: boolean,
+  named: string | undefined,
+): Dialect | undefined {
   const unquoted = start.replace(/"[^"]*("|$)/g, '')
-  const found = /[,;\t]/.exec(unquoted)?.[0]
+  const found = named ?? /[,;\t]/.exec(unquoted)?.[0]
   const hasNewline = unquoted.includes('\n')
   const isKnown = found !== undefined && hasNewline
   if (!isKnown && !isWhole && start.length < START_LENGTH) return undefined
   const separator = found ?? ','
   const hasReturnsOnly = !hasNewline && unquoted.includes('\r')
-  return { separator, special: new RegExp(`[${separator}"\n]`, 'g'), hasReturnsOnly }
+  const special = new RegExp(`[${separator}${allowsQuotes ? '' : '"'}\n]`, 'g')
+  return { separator, special, hasReturnsOnly }
 }
 
 function count(number: number, noun: string): string {

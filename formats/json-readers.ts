@@ -52,13 +52,23 @@ export class NdjsonReader implements RecordReader {
   }
 }
 
+export interface ArrayOptions {
+  /** Whether text that follows the array is ignored, such as the end of the object that contains it. */
+  readonly ignoresRest?: boolean
+}
+
 /**
  * Reads the items of a JSON array one by one, so that a large one needs little memory. The file must start with a
  * bracket. Reading ends at an item that is not valid JSON.
  */
 export class JsonArrayReader implements RecordReader {
   readonly #splitter = new ArraySplitter()
+  readonly #ignoresRest: boolean
   #number = 0
+
+  constructor({ ignoresRest = false }: ArrayOptions = {}) {
+    this.#ignoresRest = ignoresRest
+  }
 
   end(): readonly FileRecord[] {
     if (this.#splitter.hasEnded) return []
@@ -77,7 +87,8 @@ export class JsonArrayReader implements RecordReader {
     const { length, hasRest } = this.#splitter
     const next = this.#number + 1
     if (length > RECORD_LENGTH_MAX) throw new MalformedFile(next, TOO_LONG)
-    if (hasRest) throw new MalformedFile(next, 'expected the end of the file after the array')
+    if (hasRest && !this.#ignoresRest)
+      throw new MalformedFile(next, 'expected the end of the file after the array')
   }
 }
 

@@ -10,7 +10,7 @@ export function canBeEmpty({ type, schema = { type: 'string' } }: Member): boole
   return type === 'string' && format === undefined && minLength === 0 && values.includes('')
 }
 
-/** Reads the value of an own member. Space around a number does not matter. */
+/** Reads the value of a member. Space around a number does not matter. */
 export function readOwn(member: Member, text: string): MemberValue | undefined {
   return readText(member, member.type === 'string' ? text : text.trim())
 }
@@ -26,9 +26,11 @@ export const expectations: {
 }
 
 function expectInteger(text: string, min: bigint | number, max: bigint | number): string {
-  return /^\s*-?[1-9]\d*\s*$/.test(text)
-    ? `must be between ${min} and ${max}`
-    : 'must be a whole number, written like 4 or -12'
+  const [, sign, zeros, digits, point] = /^\s*(-?)(0*)([1-9]\d*)(\.0*)?\s*$/.exec(text) ?? []
+  if (digits === undefined) return 'must be a whole number, written like 4 or -12'
+  if (point !== undefined) return `must be written without a decimal point, like ${sign}${digits}`
+  if (zeros !== '') return `must be written without zeros at the start, like ${sign}${digits}`
+  return `must be between ${min} and ${max}`
 }
 
 function expectNumber(text: string): string {

@@ -18,7 +18,7 @@ export let ownMembers: readonly OwnMember[] = []
 export let int64Fields: readonly string[] = []
 export let { contentMembers, hasSameContent, pickContent, textLength, toFields } =
   describePlants(members)
-export let { csvHeader, recordFormats, formulaFreeLine } = describeRecords(members)
+export let { recordFormats, spreadsheetFormat } = describeRecords(members)
 
 /** Sets the members that plants have in addition to those of every service. */
 export function setOwnMembers(own: readonly Member[]): void {
@@ -26,7 +26,7 @@ export function setOwnMembers(own: readonly Member[]): void {
   ownMembers = members.filter(isOwn)
   int64Fields = own.filter(({ type }) => type === 'int64').map(({ name }) => name)
   ;({ contentMembers, hasSameContent, pickContent, textLength, toFields } = describePlants(members))
-  ;({ csvHeader, recordFormats, formulaFreeLine } = describeRecords(members))
+  ;({ recordFormats, spreadsheetFormat } = describeRecords(members))
 }
 
 export function isOwn(member: Member): member is OwnMember {

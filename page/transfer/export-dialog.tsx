@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
+import type { Separator } from '../../formats/record-formats.ts'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
-import { formatCount } from '../text/numbers.ts'
-import type { ExportFormat } from './export-run.ts'
-import { TransferDialog } from './transfer-dialog.tsx'
+import { formatCount, formatNumber } from '../text/numbers.ts'
+import { TransferDialog } from './dialog/transfer-dialog.tsx'
+import { type Export, type ExportFormat, separatorOf } from './export-run.ts'
 import { useExport } from './use-export.ts'
 
 const CHOICES: readonly {
@@ -21,9 +22,14 @@ const CHOICES: readonly {
   {
     format: 'spreadsheet',
     label: 'CSV for a spreadsheet',
-    hint: 'Formulas become text. Do not import this file again.',
+    hint: 'For Excel and others. Formulas become text. Do not import this file again.',
   },
   { format: 'ndjson', label: 'NDJSON', hint: 'One JSON object per line. Can be imported again.' },
+]
+
+const SEPARATORS: readonly { readonly separator: Separator; readonly label: string }[] = [
+  { separator: ',', label: 'Comma' },
+  { separator: ';', label: 'Semicolon, where the decimal mark is a comma' },
 ]
 
 /** Enough to recognize a tag. */
@@ -40,14 +46,16 @@ export function ExportDialog({
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<ExportFormat>('csv')
-  const { run, plants, problem, savedName, start } = useExport(client, filter, format)
+  const [separator, setSeparator] = useState(() => separatorOf(navigator.language))
+  const { run, plants, problem, saved, start } = useExport(client, filter, format, separator)
 
-  if (savedName !== undefined) {
+  if (saved !== undefined) {
     return (
       <TransferDialog title="Export finished" onClose={onClose}>
         <p>
-          {formatCount(plants, 'plant')} saved as <b>{savedName}</b>.
+          {formatCount(plants, 'plant')} saved as <b>{saved.name}</b>.
         </p>
+        {format === 'spreadsheet' && saved.longIds > 0 && <LongIds saved={saved} />}
         <footer>
           <button type="button" class="primary" onClick={onClose}>
             Close
@@ -74,22 +82,8 @@ export function ExportDialog({
   return (
     <TransferDialog title="Export plants" onClose={onClose}>
       <p>{describeFilter(filter)}</p>
-      <fieldset class="formats">
-        <legend>Format</legend>
-        {CHOICES.map(({ format: each, label, hint }) => (
-          <label key={each}>
-            <input
-              type="radio"
-              name="format"
-              checked={each === format}
-              onChange={() => setFormat(each)}
-            />
-            <span>
-              <b>{label}</b> <span class="hint">{hint}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <FormatChoice {...{ format, setFormat }} />
+      {format === 'spreadsheet' && <SeparatorChoice {...{ separator, setSeparator }} />}
       <p class="problem" role="alert">
         {problem}
       </p>
@@ -112,4 +106,68 @@ function describeFilter({ tag, untagged, q }: Filter): ComponentChildren {
   else if (tag !== undefined) parts.push(' with the tag “', <bdi>{cut(tag, TAG_LENGTH)}</bdi>, '”')
   if (q !== undefined) parts.push(' whose name contains “', <bdi>{q}</bdi>, '”')
   return [...parts, '.']
+}
+
+function FormatChoice({
+  format,
+  setFormat,
+}: {
+  readonly format: ExportFormat
+  readonly setFormat: (format: ExportFormat) => void
+}) {
+  return (
+    <fieldset class="formats">
+      <legend>Format</legend>
+      {CHOICES.map(({ format: each, label, hint }) => (
+        <label key={each}>
+          <input
+            type="radio"
+            name="format"
+            checked={each === format}
+            onChange={() => setFormat(each)}
+          />
+          <span>
+            <b>{label}</b> <span class="hint">{hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function SeparatorChoice({
+  separator,
+  setSeparator,
+}: {
+  readonly separator: Separator
+  readonly setSeparator: (separator: Separator) => void
+}) {
+  return (
+    <label class="field">
+      Separator
+      <select
+        value={separator}
+        onChange={({ currentTarget: { value } }) => setSeparator(value as Separator)}
+      >
+        {SEPARATORS.map(({ separator, label }) => (
+          <option key={separator} value={separator}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Names the ids that a spreadsheet would change. */
+function LongIds({ saved: { longIds, firstLongIds } }: { readonly saved: Export }) {
+  const [ids, them] =
+    longIds === 1 ? ['An id has', 'it'] : [`${formatNumber(longIds)} ids have`, 'them']
+  const others = longIds > firstLongIds.length ? ' and others' : ''
+  return (
+    <p class="warning">
+      {ids} more than 15 digits: {firstLongIds.join(', ')}
+      {others}. A spreadsheet rounds {them}.
+    </p>
+  )
 }

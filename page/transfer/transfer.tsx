@@ -2,9 +2,9 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import type { Filter } from '../list/filter.ts'
+import { useFileDrop } from './dialog/file-drop.ts'
 import { ExportDialog } from './export-dialog.tsx'
-import { useFileDrop } from './file-drop.ts'
-import { ImportDialog } from './import-dialog.tsx'
+import { ImportDialog } from './import/import-dialog.tsx'
 import './transfer.css'
 
 /** The toolbar's buttons that import plants and export those that the filter selects. */

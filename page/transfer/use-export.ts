@@ -1,18 +1,24 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
+import type { Separator } from '../../formats/record-formats.ts'
 import { explain } from '../errors/error-text.ts'
 import type { Filter } from '../list/filter.ts'
-import { download } from './download.ts'
-import { type ExportFormat, exportFormats, exportPlants } from './export-run.ts'
+import { download } from './dialog/download.ts'
+import { type Export, type ExportFormat, exportName, exportPlants } from './export-run.ts'
 
 /** Exports the plants that a filter selects, and saves them as a download. The export ends with the component. */
-export function useExport(client: PlantStoreClient, filter: Filter, format: ExportFormat) {
+export function useExport(
+  client: PlantStoreClient,
+  filter: Filter,
+  format: ExportFormat,
+  separator: Separator,
+) {
   /** Aborts the export. Undefined unless one is running. */
   const [run, setRun] = useState<AbortController>()
   /** The number of plants so far. */
   const [plants, setPlants] = useState(0)
   const [problem, setProblem] = useState<string>()
-  const [savedName, setSavedName] = useState<string>()
+  const [saved, setSaved] = useState<Export & { readonly name: string }>()
   const running = useRef(run)
   running.current = run
   useEffect(() => () => running.current?.abort(), [])
@@ -24,14 +30,15 @@ export function useExport(client: PlantStoreClient, filter: Filter, format: Expo
     setPlants(0)
     setProblem(undefined)
     try {
-      const content = await exportPlants(client, filter, format, { signal, onProgress: setPlants })
-      const name = `plants.${exportFormats[format].extension}`
-      download(content, name)
-      setSavedName(name)
+      const options = { separator, signal, onProgress: setPlants }
+      const file = await exportPlants(client, filter, format, options)
+      const name = exportName(format, filter, new Date())
+      download(file.content, name)
+      setSaved({ ...file, name })
     } catch (error) {
       if (!signal.aborted) setProblem(explain(error))
     }
     setRun(undefined)
   }
-  return { run, plants, problem, savedName, start }
+  return { run, plants, problem, saved, start }
 }

@@ -155,6 +155,7 @@ testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
       ...['In stock', 'constructor', 'id2'],
     ])
     t.same(await problemsOf(plants.page), [])
+    await dialog.getByRole('button', { name: 'Preview' }).click()
     await dialog.getByRole('button', { name: 'Import' }).click()
     await plants.page.getByRole('dialog', { name: 'Import finished' }).waitFor()
     t.same(await dialog.locator('dd').allInnerTexts(), ['2', '0', '3'])
@@ -187,6 +188,7 @@ testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
     const before = await Array.fromAsync(client.plants())
     for (const { id } of before) await client.deletePlant(id)
     await drop(plants.page, 'plants.csv', exported)
+    await dialog.getByRole('button', { name: 'Preview' }).click()
     await dialog.getByRole('button', { name: 'Import' }).click()
     await plants.page.getByRole('dialog', { name: 'Import finished' }).waitFor()
     t.strictSame(await Array.fromAsync(client.plants()), before)

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Download, Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import type { StoredPlant } from '../../client/client.ts'
+import { createClient, type StoredPlant } from '../../client/client.ts'
 import { recordFormats } from '../../formats/record-formats.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -25,6 +25,8 @@ const PHONE = {
   colorScheme: 'dark',
   reducedMotion: 'reduce',
 } as const
+
+const SMALL_PHONE = { ...PHONE, viewport: { width: 360, height: 740 } } as const
 
 /** No npm package contains a browser. */
 const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
@@ -80,6 +82,13 @@ class TransferPage {
 
   async click(name: string): Promise<void> {
     await this.dialog.getByRole('button', { name, exact: true }).click()
+  }
+
+  /** Compares the file, and imports it. */
+  async import(): Promise<void> {
+    await this.click('Preview')
+    await this.page.getByRole('dialog', { name: /^Preview of / }).waitFor()
+    await this.click('Import')
   }
 
   /** Clicks a button that saves a file. */
@@ -166,6 +175,27 @@ function testTransfer(program: string): void {
       '\tThe row has 3 fields, but the first row has 4',
     ])
     t.same(await page.problems(), [])
+    await page.click('Preview')
+    await page.titled('Preview of My plants.txt')
+    t.same(
+      (await page.dialog.getByRole('listitem').allInnerTexts()).map((text) => text.split(/\n+/)),
+      [
+        ['3 new plants', 'The first one: Line 2', 'In the file: 4 Abies alba Mill. Tree'],
+        [
+          '1 plant is stored with other content, and will stay',
+          'Line 3',
+          'In the file: 5 Acer no tag',
+          'Stored: 5 Stored before empty tag',
+        ],
+        [
+          '4 rows will be refused',
+          'The first one: Line 4: The id is missing',
+          'In the file: no id Alnus Tree',
+        ],
+      ],
+    )
+    t.same(await page.problems(), [])
+    t.equal(await service.count(), 1, 'nothing is stored before')
     await page.click('Import')
     await page.titled('Import finished')
     t.same(await page.counts(), ['3', '0', '5'])
@@ -199,6 +229,150 @@ function testTransfer(program: string): void {
     t.same(page.complaints, [])
   })
 
+  t.test('names that were corrected in a spreadsheet replace the stored ones', async (t) => {
+    const service = await startService(t)
+    await importPlants(service.store, named(500), 'stop')
+    const page = await open(t, service, SMALL_PHONE)
+    const corrected = named(501).map((plant, index) =>
+      index > 0 && index < 4 ? { ...plant, name: `Acer ${index} corrected` } : plant,
+    )
+    await page.drop({ name: 'plants.csv', content: csvOf(corrected) })
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByText('3 plants are stored with other content').waitFor()
+    await page.dialog.getByLabel('Replace the stored plant').check()
+    t.match(
+      await page.dialog.innerText(),
+      /3 plants will change\s+The first one: Line 3\s+In the file: 2 Acer 1 corrected no tag\s+Stored: 2 Acer 1 no tag/,
+    )
+    t.match(await page.dialog.innerText(), '497 already stored with the same content')
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    await page.click('Back')
+    await page.titled('Import plants.csv')
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByLabel('Replace the stored plant').check()
+    await createClient(service).replacePlant(3n, { name: 'Changed by others' })
+    await page.click('Import')
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['1', '2', '497', '1'])
+    t.match(
+      await page.dialog.innerText(),
+      'Line 4: Somebody has changed this plant since the file was compared',
+    )
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    t.match(await service.stored(2n), { name: 'Acer 1 corrected' })
+    t.match(await service.stored(3n), { name: 'Changed by others' })
+    t.match(await service.stored(4n), { name: 'Acer 3 corrected' })
+    t.same(page.complaints, [])
+  })
+
+  t.test('the line with the column names can be chosen', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service, SMALL_PHONE)
+    const content =
+      'Plants; in 3" pots\r\n\r\nId;Name;Tag\r\n 4 ;Abies "Nana";Tree\r\n007;Acer;\r\n'
+    await page.drop({ name: 'plants.csv', content })
+    await page.titled('Import plants.csv')
+    const header = page.dialog.getByLabel('Header row')
+    await header.selectOption('Line 3: Id · Name · Tag')
+    await page.dialog.getByText('The id must be written without zeros at the start').waitFor()
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    t.equal(await header.inputValue(), '3')
+    await header.selectOption('None: every line is a plant')
+    await page.dialog
+      .getByRole('option', { name: 'Column 1' })
+      .first()
+      .waitFor({ state: 'attached' })
+    await header.selectOption('Line 3: Id · Name · Tag')
+    await page.dialog.getByText('The id must be written without zeros at the start').waitFor()
+    await page.import()
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['1', '0', '1'])
+    t.match(await page.dialog.innerText(), 'Line 5: The id must be')
+    t.match(await service.stored(4n), { name: 'Abies "Nana"', tag: 'Tree' })
+    t.same(page.complaints, [])
+  })
+
+  t.test('plants without ids are numbered, beginning with an id', async (t) => {
+    const service = await startService(t)
+    await importPlants(service.store, [{ id: 101n, name: 'Stored before' }], 'stop')
+    const page = await open(t, service, SMALL_PHONE)
+    await page.drop({ name: 'plants.csv', content: 'Name,Tag\nAbies,Tree\nAcer,\nAlnus,' })
+    await page.titled('Import plants.csv')
+    const id = page.dialog.getByRole('combobox', { name: 'Id', exact: true })
+    await id.selectOption('No ids: number them')
+    const from = page.dialog.getByLabel('Number them, beginning with')
+    await from.fill('x')
+    await page.click('Preview')
+    t.equal(await page.dialog.locator('input:invalid').count(), 1)
+    await page.titled('Import plants.csv')
+    await from.fill('100')
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByText('3 new plants').waitFor()
+    t.match(await page.dialog.innerText(), 'In the file: 100 Abies Tree')
+    await page.click('Back')
+    await page.titled('Import plants.csv')
+    await from.fill('100')
+    await page.import()
+    await page.titled('Import finished')
+    t.same(await page.counts(), ['3', '0', '0'])
+    t.match(await service.stored(101n), { name: 'Stored before' })
+    t.match(await service.stored(103n), { name: 'Alnus' })
+    t.same(page.complaints, [])
+  })
+
+  t.test('an import can stop at a plant that is stored', async (t) => {
+    const service = await startService(t)
+    await importPlants(service.store, [{ id: 3n, name: 'Stored before' }], 'stop')
+    const page = await open(t, service)
+    await page.drop({ name: 'plants.csv', content: csvOf(named(5)) })
+    await page.click('Preview')
+    await page.titled('Preview of plants.csv')
+    await page.dialog.getByLabel('Stop the import').check()
+    t.match(await page.dialog.innerText(), 'Only the rows before line 4 are imported.')
+    await page.click('Import')
+    await page.titled('Import stopped')
+    t.same(await page.counts(), ['2', '0', '1'])
+    t.match(
+      await page.dialog.innerText(),
+      'A row has the id of a different plant. The rows before it were imported.',
+    )
+    t.equal(await service.count(), 3)
+  })
+
+  t.test('a comparison can be canceled, and fails with a sentence', async (t) => {
+    const service = await startService(t)
+    const page = await open(t, service)
+    const content = csvOf(named(3000))
+    // The first requests hang.
+    await page.page.route('**/plants?id=*', () => {})
+    await page.drop({ name: 'plants.csv', content })
+    await page.click('Preview')
+    await page.titled('Comparing plants.csv')
+    t.same(await page.problems(), [])
+    await page.click('Cancel')
+    await page.dialog.waitFor({ state: 'detached' })
+    await page.page.unroute('**/plants?id=*')
+    await page.page.route('**/plants?id=*', (route) => route.fulfill({ status: 404 }))
+    await page.drop({ name: 'plants.csv', content })
+    await page.click('Preview')
+    await page.titled('Nothing was imported')
+    t.match(await page.dialog.innerText(), 'responded with status 404')
+    t.same(await page.problems(), [])
+    await page.page.unroute('**/plants?id=*')
+    await page.click('Back')
+    await page.import()
+    await page.titled('Import finished')
+    t.equal(await service.count(), 3000)
+  })
+
   for (const [device, options] of Object.entries({ 'a desktop': DESK, 'a phone': PHONE })) {
     t.test(`a long name and tag without spaces leave Import in sight on ${device}`, async (t) => {
       const page = await open(t, await startService(t), options)
@@ -230,16 +404,16 @@ function testTransfer(program: string): void {
       t.same(await page.problems(), [])
       const file = await page.save('Export')
       await page.titled('Export finished')
-      t.match(await page.dialog.innerText(), `2,502 plants saved as plants.${format}.`)
+      t.match(file.name, new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${format}$`))
+      t.match(await page.dialog.innerText(), `2,502 plants saved as ${file.name}.`)
       await page.click('Close')
-      t.equal(file.name, `plants.${format}`)
       const { header, line } = recordFormats[format]
       t.equal(file.content, header + plants.map(line).join(''))
 
       await page.drop({ name: 'renamed.txt', content: file.content })
       await page.titled('Import renamed.txt')
       t.same(await page.problems(), [])
-      await page.click('Import')
+      await page.import()
       await page.titled('Import finished')
       t.same(await page.counts(), ['0', '2,502', '0'])
       t.same(await page.problems(), [])
@@ -258,7 +432,37 @@ function testTransfer(program: string): void {
     await page.page.getByRole('button', { name: 'Export' }).click()
     t.match(await page.dialog.innerText(), 'All plants whose name contains “abies 8”.')
     await page.dialog.getByLabel('CSV for a spreadsheet').check()
-    t.equal((await page.save('Export')).content, `id,name,tag\n8,"'=Abies 8","Tree"\n`)
+    const { name, content } = await page.save('Export')
+    t.equal(content, `\ufeffid,name,tag\n8,"'=Abies 8","Tree"\n`)
+    t.match(name, /^plants-spreadsheet-name-abies-8-\d/)
+    t.same(page.complaints, [])
+  })
+
+  t.test('an export for a spreadsheet suits the country, and names long ids', async (t) => {
+    const service = await startService(t)
+    const long = { id: 2n ** 63n - 1n, name: 'Crataegus × grignonensis' }
+    await importPlants(service.store, [{ id: 7n, name: 'Abies' }, long], 'stop')
+    const page = await open(t, service, { ...SMALL_PHONE, locale: 'de-DE' })
+    await page.page.getByRole('button', { name: 'Export' }).click()
+    t.equal(await page.dialog.getByLabel('Separator').count(), 0)
+    await page.dialog.getByLabel('CSV for a spreadsheet').check()
+    t.equal(await page.dialog.getByLabel('Separator').inputValue(), ';')
+    t.same(await page.problems(), [])
+    t.equal(await overflowOf(page.dialog), 0)
+    const { content } = await page.save('Export')
+    t.equal(
+      content,
+      '\ufeffid;name;tag\n7;"Abies";\n9223372036854775807;"Crataegus × grignonensis";\n',
+    )
+    t.match(
+      await page.dialog.innerText(),
+      'An id has more than 15 digits: 9223372036854775807. A spreadsheet rounds it.',
+    )
+    t.same(await page.problems(), [])
+    await page.click('Close')
+    await page.drop({ name: 'plants.csv', content })
+    await page.dialog.getByText('This looks like an export for a spreadsheet').waitFor()
+    t.same(await page.problems(), [])
     t.same(page.complaints, [])
   })
 
@@ -311,7 +515,7 @@ function testTransfer(program: string): void {
             .then(() => route.abort())
         : route.continue()
     })
-    await page.click('Import')
+    await page.import()
     await page.titled('Import paused')
     t.match(await page.dialog.innerText(), 'The service could not be reached.')
     t.same(await page.counts(), ['1,000', '0', '0'])
@@ -334,7 +538,7 @@ function testTransfer(program: string): void {
       batches += 1
       return batches === 2 ? undefined : route.continue()
     })
-    await page.click('Import')
+    await page.import()
     await page.dialog.getByText('1,000').waitFor()
     await page.drop({ name: 'other.csv', content: csvOf(named(3)) })
     await page.click('Cancel')
@@ -343,7 +547,7 @@ function testTransfer(program: string): void {
     await page.click('Close')
     t.equal(await service.count(), 1000)
     await page.drop({ name: 'plants.csv', content: csvOf(named(3000)) })
-    await page.click('Import')
+    await page.import()
     await page.titled('Import finished')
     t.same(await page.counts(), ['2,000', '1,000', '0'])
     t.same(page.complaints, [])
@@ -360,7 +564,7 @@ function testTransfer(program: string): void {
       if (batches === 2) await new AccessTokens(service.store).revoke('revoked')
       await route.continue()
     })
-    await page.click('Import')
+    await page.import()
     await page.page.getByText('The import has stopped. Importing the file again is safe.').waitFor()
     t.equal(await service.count(), 1000)
   })
@@ -376,6 +580,9 @@ function testTransfer(program: string): void {
     await (await chooser).setFiles(path)
     await page.titled('Import plants.csv')
     unseen.push(...(await tabTo(page.page, 'select')))
+    unseen.push(...(await tabTo(page.page, 'dialog .primary')))
+    await keyboard.press('Enter')
+    await page.titled('Preview of plants.csv')
     unseen.push(...(await tabTo(page.page, 'dialog .primary')))
     await keyboard.press('Enter')
     await page.titled('Import finished')
@@ -411,7 +618,7 @@ function testTransfer(program: string): void {
     const page = await open(t, { url, token })
     t.equal(await page.page.getByRole('button', { name: 'Export' }).count(), 0)
     await page.drop({ name: 'plants.csv', content: 'id,name\n1,Abies\n2,Acer' })
-    await page.click('Import')
+    await page.import()
     await page.titled('Import finished')
     t.same(await page.counts(), ['1', '0', '1'])
     t.match(await page.dialog.innerText(), 'Line 2: A different plant has this id')

@@ -74,6 +74,20 @@ t.test('semicolons, tabs and quoted separators in the header are recognized', as
   ])
 })
 
+t.test('a first line can name the separator', async (t) => {
+  for (const length of [1, 2, 1000]) {
+    t.same(fieldsOf('sep=;\r\nid;a, b\r\n4;x', length), [
+      [2, 'id', 'a, b'],
+      [3, '4', 'x'],
+    ])
+  }
+  t.same(fieldsOf('SEP=|\rid|a,b\r'), [[2, 'id', 'a,b']])
+  t.same(fieldsOf('id,name\nsep=;,x'), [
+    [1, 'id', 'name'],
+    [2, 'sep=;', 'x'],
+  ])
+})
+
 t.test('lines can end with a carriage return alone', async (t) => {
   t.same(fieldsOf('id,name,tag\r4,"a\rb",\r5,Acer,x'), [
     HEADER,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { known } from '../../contract/known.ts'
+import { JsonArrayReader } from '../../formats/json-readers.ts'
 import { InexactNumber, MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
 import { readRecords } from './read-records.ts'
 
@@ -128,4 +129,10 @@ t.test('every array of objects is split as JSON.parse does', async () => {
       }
     }),
   )
+})
+
+t.test('what follows an array can be ignored', async (t) => {
+  const reader = new JsonArrayReader({ ignoresRest: true })
+  t.match([...reader.read('[{"id": 4}], "next": null}\n')], [{ number: 1, values: { id: 4n } }])
+  t.same([...reader.end()], [])
 })

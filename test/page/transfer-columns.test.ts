@@ -22,6 +22,7 @@ for (const { names, guessed } of [
   },
   { names: ['species', 'plant', 'family'], guessed: [undefined, 'plant', 'family'] },
   { names: ['a', ''], guessed: [undefined, undefined, undefined] },
+  { names: ['', ''], guessed: [undefined, '', undefined] },
 ]) {
   t.test(`the columns ${names} are guessed`, async (t) => t.same(guess(names), guessed))
 }
@@ -29,7 +30,7 @@ for (const { names, guessed } of [
 t.test('a column of ids is recognized by its values', async (t) => {
   const sample = [
     ['Abies', '1.5', '-4'],
-    ['Acer', '2', '5'],
+    ['Acer', '2', ' 5 '],
   ]
   t.same(guess(['a', 'b', 'c'], ...sample), ['c', undefined, undefined])
   t.same(guess(['a', 'b'], ['Abies', 4n]), ['b', undefined, undefined])
@@ -48,7 +49,18 @@ for (const { format, values, result } of [
   },
   { format: 'csv', values: { id: '9223372036854775808', name: 'a' }, result: BEYOND },
   { format: 'csv', values: { name: 'a' }, result: 'The id is missing' },
-  { format: 'csv', values: { id: '04', name: 'a' }, result: NOT_INTEGER },
+  {
+    format: 'csv',
+    values: { id: '007', name: 'a' },
+    result: 'The id must be written without zeros at the start, like 7',
+  },
+  {
+    format: 'csv',
+    values: { id: '-5.0', name: 'a' },
+    result: 'The id must be written without a decimal point, like -5',
+  },
+  { format: 'csv', values: { id: '5.7', name: 'a' }, result: NOT_INTEGER },
+  { format: 'csv', values: { id: ' 5\u00a0', name: ' a ' }, result: { id: 5n, name: ' a ' } },
   { format: 'csv', values: { id: '1E+12', name: 'a' }, result: NOT_INTEGER },
   { format: 'csv', values: { id: '', name: 'a' }, result: NOT_INTEGER },
   { format: 'csv', values: { id: '4' }, result: 'The name is missing' },
@@ -69,9 +81,10 @@ for (const { format, values, result } of [
   { format: 'json', values: { id: 4n, name: 4n }, result: 'The name must be text' },
   {
     format: 'json',
-    values: { id: 4n, name: 'a', tag: null },
-    result: 'The tag must be text, not null',
+    values: { id: 4n, name: null },
+    result: 'The name must be text, not null',
   },
+  { format: 'json', values: { id: 4n, name: 'a', tag: null }, result: { id: 4n, name: 'a' } },
   {
     format: 'json',
     values: { id: 4n, name: 'a', tag: '\ud800' },

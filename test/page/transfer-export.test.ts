@@ -1,11 +1,16 @@
 import t from 'tap'
-import { createClient } from '../../client/client.ts'
+import { createClient, type PlantStoreClient } from '../../client/client.ts'
 import { recordFormats } from '../../formats/record-formats.ts'
 import type { Filter } from '../../page/list/filter.ts'
-import { type ExportFormat, exportPlants } from '../../page/transfer/export-run.ts'
+import {
+  type ExportFormat,
+  exportName,
+  exportPlants,
+  separatorOf,
+} from '../../page/transfer/export-run.ts'
 import { plantMapper } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
-import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/refused-records.ts'
+import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/import/refused-records.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -40,7 +45,7 @@ function exportAll(format: ExportFormat, filter: Filter = {}, progress: number[]
 for (const format of ['csv', 'ndjson'] as const) {
   t.test(`${format} is written as on the command line, and read back equal`, async (t) => {
     const progress: number[] = []
-    const blob = await exportAll(format, {}, progress)
+    const { content: blob } = await exportAll(format, {}, progress)
     const { header, line } = recordFormats[format]
     t.equal(await blob.text(), header + PLANTS.map(line).join(''))
     t.same(progress, [1000, 2000, PLANTS.length])
@@ -54,14 +59,74 @@ for (const format of ['csv', 'ndjson'] as const) {
 }
 
 t.test('CSV for spreadsheets has no formulas', async (t) => {
-  const text = await (await exportAll('spreadsheet')).text()
-  t.match(text, 'id,name,tag\n')
+  const { content, longIds, firstLongIds } = await exportAll('spreadsheet')
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
+  t.ok(text.startsWith('\ufeffid,name,tag\n'), 'Excel needs a byte order mark')
   t.match(text, `\n12,"'=1+1","'=1+1"\n`)
+  t.equal(longIds, 2)
+  t.same(firstLongIds, [-(2n ** 63n), 2n ** 63n - 1n])
+  const file = await openFile(new File([content], 'plants'))
+  t.ok(file.isEscaped)
+})
+
+t.test('only the first ids that a spreadsheet rounds are named', async (t) => {
+  const plants = [10n ** 15n - 1n, ...[0n, 1n, 2n, 3n].map((n) => 10n ** 15n + n)].map((id) => ({
+    id,
+    name: 'Abies',
+  }))
+  const client = { listPlants: async () => ({ plants }) } as unknown as PlantStoreClient
+  const { signal } = new AbortController()
+  const onProgress = () => {}
+  const file = await exportPlants(client, {}, 'spreadsheet', { separator: ';', signal, onProgress })
+  t.equal(file.longIds, 4)
+  t.same(file.firstLongIds, [10n ** 15n, 10n ** 15n + 1n, 10n ** 15n + 2n])
+  t.match(await file.content.text(), 'id;name;tag\n999999999999999;"Abies";\n')
+})
+
+t.test(
+  'an export for a spreadsheet is recognized, also once a spreadsheet has saved it',
+  async (t) => {
+    for (const [content, isEscaped] of [
+      ['id;name;tag\n4;"Abies";"Tree"\n', true],
+      ["Id;Name\r\n4;'=1+1\r\n", true],
+      ['id,name\n4,"Abies, Nana"\n', false],
+      ["id,name\n4,'Abies'\n", false],
+      ['{"id":4,"name":"\'=1"}\n', false],
+    ] as const) {
+      t.equal((await openFile(new File([content], 'plants'))).isEscaped, isEscaped, content)
+    }
+  },
+)
+
+t.test('spreadsheets expect the separator of the locale', async (t) => {
+  t.same(['en', 'en-GB', 'de', 'fr-FR', 'de-CH'].map(separatorOf), [',', ',', ';', ';', ','])
+})
+
+t.test('the name of a file tells its kind, its filter and the day', async (t) => {
+  const day = new Date(2026, 0, 5, 12)
+  t.same(
+    [
+      exportName('csv', {}, day),
+      exportName('spreadsheet', { tag: 'Forb/herb' }, day),
+      exportName('ndjson', { tag: '', q: '../é ×2' }, day),
+      exportName('csv', { q: 'x'.repeat(100) }, day),
+      exportName('csv', { q: '…' }, day),
+      exportName('csv', { untagged: true }, day),
+    ],
+    [
+      'plants-2026-01-05.csv',
+      'plants-spreadsheet-tag-Forb-herb-2026-01-05.csv',
+      'plants-tag-empty-name-é-2-2026-01-05.ndjson',
+      `plants-name-${'x'.repeat(40)}-2026-01-05.csv`,
+      'plants-name-2026-01-05.csv',
+      'plants-untagged-2026-01-05.csv',
+    ],
+  )
 })
 
 t.test('a filter selects the plants', async (t) => {
   const exportedIds = async (filter: Filter) =>
-    (await (await exportAll('ndjson', filter)).text()).match(/(?<="id":)-?\d+/g)
+    (await (await exportAll('ndjson', filter)).content.text()).match(/(?<="id":)-?\d+/g)
   t.same(await exportedIds({ tag: 'some' }), ['-9223372036854775808', '9223372036854775807'])
   t.same(await exportedIds({ tag: '' }), ['11'])
   t.same(await exportedIds({ q: 'ACER 209' }), ['309', ...ids(2190, 10)])

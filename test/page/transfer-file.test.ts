@@ -93,6 +93,108 @@ t.test('objects with thousands of members offer a hundred', async (t) => {
   t.equal((await openFile(fileOf(`{${names}}`))).columns.length, 100)
 })
 
+for (const { what, content, columns, records, header } of [
+  {
+    what: 'a title of one cell',
+    content: 'My plants;\n;\nid;name\n4;Abies\n',
+    header: 3,
+    columns: ['id', 'name'],
+    records: [[4, '4', 'Abies']],
+  },
+  {
+    what: 'no header',
+    content: '4,Abies\n5,Acer\n',
+    header: 'none',
+    columns: ['', ''],
+    records: [
+      [1, '4', 'Abies'],
+      [2, '5', 'Acer'],
+    ],
+  },
+  {
+    what: 'a year in the header',
+    content: 'name,2026\nAbies,x\n',
+    header: 1,
+    columns: ['name', '2026'],
+    records: [[2, 'Abies', 'x']],
+  },
+  {
+    what: 'a line that names the separator',
+    content: 'sep=;\r\nid;a, b\r\n4;Abies\r\n',
+    header: 2,
+    columns: ['id', 'a, b'],
+    records: [[3, '4', 'Abies']],
+  },
+  {
+    what: 'quotes within fields',
+    content: 'id,name\n4,5" pot "Abies"\n',
+    header: 1,
+    columns: ['id', 'name'],
+    records: [[2, '4', '5" pot "Abies"']],
+  },
+  {
+    what: 'an array in an object',
+    content: JSON.stringify({ count: 2, plants: [{ id: 4 }, { id: 5 }], next: null }),
+    header: undefined,
+    columns: ['id'],
+    records: [
+      [1, 4n],
+      [2, 5n],
+    ],
+  },
+  {
+    what: 'an array in an object with line breaks',
+    content: JSON.stringify({ 'a "b"': [{ id: 4 }] }, null, 2),
+    header: undefined,
+    columns: ['id'],
+    records: [[1, 4n]],
+  },
+  {
+    what: 'a single column',
+    content: 'Abies\nAcer\n',
+    header: 1,
+    columns: ['Abies'],
+    records: [[2, 'Acer']],
+  },
+] as const) {
+  t.test(`${what} is understood`, async (t) => {
+    const file = await openFile(fileOf(content))
+    t.equal(file.header, header)
+    t.same(
+      file.columns.map(({ name }) => name),
+      columns,
+    )
+    const read = await Array.fromAsync(file.records())
+    t.strictSame(
+      read.map(({ number, values, problem }) => [problem ?? number, ...Object.values(values)]),
+      records,
+    )
+  })
+}
+
+t.test('another line can be the header', async (t) => {
+  const content = 'Plants, in 3" pots\r\n\r\nid;name\r\n4;Abies\r\n'
+  const file = await openFile(fileOf(content))
+  t.equal(file.header, 1)
+  t.same(file.candidates[1], { line: 3, text: 'id;name' })
+  const other = await file.withHeader(3)
+  t.same(
+    other.columns.map(({ name }) => name),
+    ['id', 'name'],
+  )
+  t.match(await Array.fromAsync(other.records()), [{ number: 4, values: { 0: '4', 1: 'Abies' } }])
+  const none = await other.withHeader('none')
+  t.equal((await Array.fromAsync(none.records())).length, 3)
+  const problem = await openFile(fileOf('id,name\n4,a\n"5"6,b'), 2).catch(({ message }) => message)
+  t.match(problem, 'Line 3: a quote within a field must be doubled.')
+})
+
+t.test('a record of NDJSON can begin with an array', async (t) => {
+  const file = await openFile(fileOf('{"names":[{"a":1}],"id":4}\n{"names":[],"id":5}\n'))
+  t.equal(file.format, 'ndjson')
+  t.equal((await Array.fromAsync(file.records())).length, 2)
+})
+
 for (const { what, content, name, message } of [
   { what: 'an empty file', content: '', message: 'This file is empty.' },
   { what: 'blank lines', content: '\n\n', message: 'There are no plants in this file.' },
@@ -104,7 +206,7 @@ for (const { what, content, name, message } of [
   },
   {
     what: 'a JSON object',
-    content: JSON.stringify({ plants: [{ id: 4, name: 'Abies' }] }, null, 2),
+    content: JSON.stringify({ id: 4, name: 'Abies' }, null, 2),
     message: 'Write the plants as an array in brackets',
   },
   { what: 'a PNG', content: '\x89PNG\r\n\x1a\n', message: 'This is an image.' },
@@ -126,8 +228,8 @@ for (const { what, content, name, message } of [
   },
   {
     what: 'a stray quote',
-    content: 'id,name\n4,a"b\n',
-    message: 'Line 2: a field that contains a quote must be quoted.',
+    content: 'Plants\nid,name\n4,"a"b\n',
+    message: 'Line 3: a quote within a field must be doubled.',
   },
 ]) {
   t.test(`${what} gets a sentence`, async (t) => {

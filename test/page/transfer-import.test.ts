@@ -9,7 +9,7 @@ import {
   type ImportOptions,
   importRecords,
   type Refusal,
-} from '../../page/transfer/import-run.ts'
+} from '../../page/transfer/import/import-run.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import {
   connectThrough,
@@ -46,11 +46,12 @@ async function importAll(
   options: Partial<ImportOptions> = {},
 ) {
   const refusals: Refusal[] = []
-  let counts: Counts = { created: 0, unchanged: 0 }
+  let counts: Counts = { created: 0, replaced: 0, unchanged: 0 }
   await importRecords(recordsOf(records), {
     client: createClient(service),
     canRead: true,
     toPlant,
+    onConflict: { is: 'keep' },
     signal: new AbortController().signal,
     onRefused: (refusal) => refusals.push(refusal),
     onProgress: (progress) => {
@@ -77,6 +78,7 @@ t.test('records are created in batches, and importing them again changes nothing
     client: createClient(service),
     canRead: true,
     toPlant,
+    onConflict: { is: 'keep' },
     signal: new AbortController().signal,
     onRefused: t.fail,
     onFailure: fail,
@@ -238,7 +240,7 @@ t.test('a canceled import keeps what is stored', async (t) => {
     },
   }
   await t.rejects(importAll(t, named('Ilex', ids(18_001, 2500)), options), reason)
-  t.same(progress, [{ created: 1000, unchanged: 0 }])
+  t.same(progress, [{ created: 1000, replaced: 0, unchanged: 0 }])
   t.equal(await service.count('Ilex'), 1000)
 })
 
@@ -267,6 +269,7 @@ t.test('records before the one at which a file is malformed are imported', async
     client: createClient(service),
     canRead: true,
     toPlant,
+    onConflict: { is: 'keep' },
     signal: new AbortController().signal,
     onRefused: t.fail,
     onProgress: (counts) => {

@@ -1,12 +1,6 @@
 import { type NewPlant, toJson } from '../../../client/client.ts'
 import { parseInt64 } from '../../../contract/int64.ts'
-import {
-  isValueOf,
-  type Member,
-  type MemberValue,
-  ownValue,
-  readText,
-} from '../../../contract/members.ts'
+import { isValueOf, type Member, type MemberValue, ownValue } from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
 import type { FileRecord } from '../../../formats/records.ts'
 import { canBeEmpty, expectations, readOwn } from '../../model/member-text.ts'
@@ -78,9 +72,13 @@ export function guessMapping(columns: readonly Column[], sample: readonly FileRe
   // Some of them can be wrong.
   const hasIds = ({ key }: Column) =>
     sample.filter(({ values }) => isId(values[key])).length > sample.length / 2
+  const isNameless = () => columns.every(({ name }) => name === '')
   const chooseLikely = (member: string) => {
     if (member === 'id') return choose(hasIds)
-    if (member === 'name') return choose(({ name }) => toLetters(name).includes('name'))
+    // Without a header, the first column of text.
+    if (member === 'name') {
+      return choose(({ name }) => toLetters(name).includes('name')) ?? choose(isNameless)
+    }
     return undefined
   }
   const entries = members.map(({ name }, index) => [
@@ -104,8 +102,11 @@ function toLetters(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}]/gu, '')
 }
 
-function isId(value: unknown): boolean {
-  return typeof value === 'string' ? parseInt64(value) !== undefined : typeof value === 'bigint'
+/** Whether a value from a file is an id. */
+export function isId(value: unknown): boolean {
+  return typeof value === 'string'
+    ? parseInt64(value.trim()) !== undefined
+    : typeof value === 'bigint'
 }
 
 /** Turns a record into a plant, or says why that is impossible, without a final period. */
@@ -119,7 +120,9 @@ export function plantMapper(mapping: Mapping, format: Format): ToPlant {
       const { name, isRequired } = member
       const given = mappedValue(record, mapping, name)
       if (given === undefined && isRequired) return `The ${name} is missing`
-      if (given === undefined || isBlankCell(member, given, format)) continue
+      // Programs write null for a value that is missing.
+      if (given === undefined || (given === null && !isRequired)) continue
+      if (isBlankCell(member, given, format)) continue
       const value = readValue(member, given, format)
       if (!isValueOf(member, value) || !isStorable(value)) {
         return `The ${name} ${explain(member, given, format)}`
@@ -158,7 +161,7 @@ function readValue(member: Member, given: unknown, format: Format): unknown {
 
 function readCell(member: Member, text: string): MemberValue | undefined {
   if (member.type === 'boolean') return BOOLEAN_CELLS.get(withoutCase(text))
-  return isOwn(member) ? readOwn(member, text) : readText(member, text)
+  return readOwn(member, text)
 }
 
 /** What people and spreadsheets write for true and false. An empty cell has no value. */

@@ -119,11 +119,34 @@ async function readBytes(part: Blob): Promise<ArrayBuffer> {
   }
 }
 
-/** The format of a file, given its start as text. A file name does not say whether JSON is an array. */
+/** An array of objects in an object, such as `{"plants": [{` after members that are neither objects nor arrays. */
+const WRAPPED =
+  /^\s*\{(?:\s*"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|[\w.+-]+)\s*,)*\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\[\s*[{\]])/
+
+/**
+ * How the plants of a file are written, given its start as text. A file name does not say whether JSON is an array.
+ */
 export function detectFormat(start: string): Format {
   const first = start.trimStart()[0]
-  if (first === '[') return 'json'
+  if (first === '[' || wrapperOf(start) !== '') return 'json'
   return first === '{' ? 'ndjson' : 'csv'
+}
+
+/** What precedes the array of a JSON file that contains it in an object; otherwise empty. */
+export function wrapperOf(start: string): string {
+  const [wrapper = ''] = WRAPPED.exec(start) ?? []
+  return wrapper !== '' && isRecord(start) ? '' : wrapper
+}
+
+/** Whether the first line is a record of NDJSON, which can have an array of objects too. */
+function isRecord(start: string): boolean {
+  const [line = '', ...others] = start.trim().split('\n')
+  try {
+    JSON.parse(line)
+    return others.length > 0
+  } catch {
+    return false
+  }
 }
 
 /** What the number of a record counts, at the start of a sentence. */

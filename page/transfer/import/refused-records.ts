@@ -1,8 +1,8 @@
-import { csvRecord } from '../../formats/record-formats.ts'
-import type { FileRecord } from '../../formats/records.ts'
-import { contentMembers, members, toFields } from '../model/members.ts'
-import { cut, ROW_LENGTH } from '../text/display-text.ts'
-import { type Mapping, mappedText } from './file/columns.ts'
+import { csvRecord } from '../../../formats/record-formats.ts'
+import type { FileRecord } from '../../../formats/records.ts'
+import { contentMembers, members, toFields } from '../../model/members.ts'
+import { cut, ROW_LENGTH } from '../../text/display-text.ts'
+import { type Mapping, mappedText } from '../file/columns.ts'
 import type { Refusal } from './import-run.ts'
 
 /** How many are shown. The file has all of them. */
@@ -83,6 +83,7 @@ function shorten(text: string | undefined): string | undefined {
   return text && cut(text, ROW_LENGTH)
 }
 
-function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
+/** What a record has for each member, as text. */
+export function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
   return members.map(({ name }) => mappedText(record, mapping, name))
 }

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import { readers } from '../../formats/readers.ts'
-import type { Session } from '../access/session.ts'
-import { explain } from '../errors/error-text.ts'
-import { type Mapping, plantMapper } from './file/columns.ts'
-import { FileProblem } from './file/file-kind.ts'
-import type { ImportFile } from './file/import-file.ts'
-import { type Counts, importRecords } from './import-run.ts'
+import { readers } from '../../../formats/readers.ts'
+import type { Session } from '../../access/session.ts'
+import { explain } from '../../errors/error-text.ts'
+import { type Mapping, plantMapper } from '../file/columns.ts'
+import { FileProblem } from '../file/file-kind.ts'
+import type { ImportFile } from '../file/import-file.ts'
+import { type ConflictChoice, type Counts, importRecords } from './import-run.ts'
 import { RefusedRecords } from './refused-records.ts'
 
 /** Why an import waits for the person, and how it continues. */
@@ -23,17 +23,18 @@ interface End {
 /**
  * Imports a file. The import ends with the component.
  *
- * @param onImported called at the end if plants were created
+ * @param onImported called at the end if plants were stored
  */
 export function useImport(
   session: Session,
   file: ImportFile,
   mapping: Mapping,
+  onConflict: ConflictChoice,
   onImported: () => void,
 ) {
   const [controller] = useState(() => new AbortController())
   const [refused] = useState(() => new RefusedRecords(mapping, readers[file.format].counted))
-  const [counts, setCounts] = useState<Counts>({ created: 0, unchanged: 0 })
+  const [counts, setCounts] = useState<Counts>({ created: 0, replaced: 0, unchanged: 0 })
   /** How much of the file has been read. */
   const [bytes, setBytes] = useState(0)
   const [pause, setPause] = useState<Pause>()
@@ -50,15 +51,16 @@ export function useImport(
         signal.addEventListener('abort', () => reject(signal.reason))
         setPause({ problem: explain(error), resume })
       })
-    let created = 0
+    let stored = 0
     const run = importRecords(file.records(setBytes), {
       client: session.client,
       canRead: session.canRead,
       toPlant: plantMapper(mapping, file.format),
+      onConflict,
       signal,
       onRefused: (refusal) => refused.add(refusal),
       onProgress: (counts) => {
-        created = counts.created
+        stored = counts.created + counts.replaced
         setCounts(counts)
       },
       onFailure: waitForPerson,
@@ -69,12 +71,12 @@ export function useImport(
     run
       .then(
         () => setEnd({ title: 'Import finished' }),
-        (error) => setEnd(describeEnd(error, signal)),
+        (error) => setEnd(describeEnd(error, signal, file)),
       )
       .finally(() => {
         session.isImporting = false
         window.removeEventListener('beforeunload', preventDefault)
-        if (created > 0) onImported()
+        if (stored > 0) onImported()
       })
     return () => controller.abort()
   }, [])
@@ -85,12 +87,14 @@ function preventDefault(event: Event): void {
   event.preventDefault()
 }
 
-function describeEnd(error: unknown, signal: AbortSignal): End {
+function describeEnd(error: unknown, signal: AbortSignal, { isNumbered }: ImportFile): End {
+  const advice = isNumbered
+    ? 'Importing the file again would add these plants again, with other ids.'
+    : 'Importing the file again is safe.'
   if (signal.aborted) {
     return {
       title: 'Import canceled',
-      problem:
-        'What was imported until then is stored, and the batch that was being sent may be too. Importing the file again is safe.',
+      problem: `What was imported until then is stored, and the batch that was being sent may be too. ${advice}`,
     }
   }
   const problem = error instanceof FileProblem ? error.message : explain(error)

@@ -1,6 +1,6 @@
-import { isOwn, members } from '../model/members.ts'
-import { memberLabel, ROW_LENGTH } from '../text/display-text.ts'
-import { PlantText, Tag } from '../text/plant-text.tsx'
+import { isOwn, members } from '../../model/members.ts'
+import { memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
+import { PlantText, Tag } from '../../text/plant-text.tsx'
 import type { PlantFields } from './refused-records.ts'
 
 /** A member that a record can lack. */
@@ -10,7 +10,7 @@ function Part({ text, what }: { readonly text: string | undefined; readonly what
 }
 
 /** The members of a plant, in their order, without the own ones that it does not have. */
-export function recordParts(fields: PlantFields) {
+function recordParts(fields: PlantFields) {
   return members.flatMap((member, index) => {
     const text = fields[index]
     if (!isOwn(member)) return [<RecordPart key={member.name} name={member.name} text={text} />]
@@ -33,4 +33,20 @@ export function RecordPart({
   readonly text: string | undefined
 }) {
   return name === 'tag' ? <Tag tag={text} length={ROW_LENGTH} /> : <Part text={text} what={name} />
+}
+
+/** A plant in one line. */
+export function RecordText({
+  label,
+  fields,
+}: {
+  readonly label: string
+  readonly fields: PlantFields
+}) {
+  return (
+    <p>
+      <span class="hint">{label}:</span>
+      {recordParts(fields).flatMap((part) => [' ', part])}
+    </p>
+  )
 }

@@ -1,12 +1,13 @@
-import type { Session } from '../access/session.ts'
-import { formatCount, formatNumber } from '../text/numbers.ts'
-import { download } from './download.ts'
-import type { Mapping } from './file/columns.ts'
-import { nounOf } from './file/file-kind.ts'
-import type { ImportFile } from './file/import-file.ts'
-import { recordParts } from './record-text.tsx'
-import type { PlantFields, RefusedRecords, ShownRefusal } from './refused-records.ts'
-import { TransferDialog } from './transfer-dialog.tsx'
+import type { Session } from '../../access/session.ts'
+import { formatCount, formatNumber } from '../../text/numbers.ts'
+import { download } from '../dialog/download.ts'
+import { TransferDialog } from '../dialog/transfer-dialog.tsx'
+import type { Mapping } from '../file/columns.ts'
+import { nounOf } from '../file/file-kind.ts'
+import type { ImportFile } from '../file/import-file.ts'
+import type { ConflictChoice } from './import-run.ts'
+import { RecordText } from './record-text.tsx'
+import type { RefusedRecords, ShownRefusal } from './refused-records.ts'
 import { useImport } from './use-import.ts'
 
 /** Runs an import, then shows what it did. */
@@ -14,12 +15,14 @@ export function ImportProgress({
   session,
   file,
   mapping,
+  onConflict,
   onImported,
   onClose,
 }: {
   readonly session: Session
   readonly file: ImportFile
   readonly mapping: Mapping
+  readonly onConflict: ConflictChoice
   readonly onImported: () => void
   readonly onClose: () => void
 }) {
@@ -27,6 +30,7 @@ export function ImportProgress({
     session,
     file,
     mapping,
+    onConflict,
     onImported,
   )
   const title = end?.title ?? (pause === undefined ? `Importing ${file.name}` : 'Import paused')
@@ -35,8 +39,9 @@ export function ImportProgress({
       {end === undefined && <progress aria-label="Progress" value={bytes} max={file.size} />}
       <dl class="counts">
         <Count label="Created" value={counts.created} />
+        {onConflict.is === 'replace' && <Count label="Replaced" value={counts.replaced} />}
         <Count label="Unchanged" value={counts.unchanged} />
-        <Count label="Refused" value={refused.count} isProblem />
+        <Count label="Not imported" value={refused.count} isProblem />
       </dl>
       <p class="problem" role="alert">
         {pause?.problem ?? end?.problem}
@@ -95,8 +100,8 @@ function Refused({
       <header>
         <h3>
           {shown.length === count
-            ? formatCount(count, 'refused row')
-            : `The first ${shown.length} of ${formatCount(count, 'refused row')}`}
+            ? `${formatCount(count, 'row')} not imported`
+            : `The first ${shown.length} of ${formatCount(count, 'row')} not imported`}
         </h3>
         <button type="button" onClick={save}>
           Download
@@ -120,13 +125,4 @@ function Refused({
 /** Conflicts are found after other problems. */
 function byNumber(one: ShownRefusal, other: ShownRefusal): number {
   return one.number - other.number
-}
-
-function RecordText({ label, fields }: { readonly label: string; readonly fields: PlantFields }) {
-  return (
-    <p>
-      <span class="hint">{label}:</span>
-      {recordParts(fields).flatMap((part) => [' ', part])}
-    </p>
-  )
 }

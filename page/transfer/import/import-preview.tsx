@@ -1,15 +1,17 @@
 import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import type { Member } from '../../contract/members.ts'
-import type { Format } from '../../formats/readers.ts'
-import { csvHeader, isOwn, members } from '../model/members.ts'
-import { memberLabel, ROW_LENGTH } from '../text/display-text.ts'
-import { PlantText } from '../text/plant-text.tsx'
-import { type Column, columnOf, type Mapping, mappedText, plantMapper } from './file/columns.ts'
-import { describeBytes, type Encoding, nounOf } from './file/file-kind.ts'
-import type { ImportFile } from './file/import-file.ts'
+import type { Member } from '../../../contract/members.ts'
+import type { Format } from '../../../formats/readers.ts'
+import { parseId } from '../../list/plant-id.ts'
+import { isOwn, members } from '../../model/members.ts'
+import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
+import { PlantText } from '../../text/plant-text.tsx'
+import { TransferDialog } from '../dialog/transfer-dialog.tsx'
+import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
+import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
+import type { Header, ImportFile } from '../file/import-file.ts'
+import { NUMBERED, withId } from '../file/numbering.ts'
 import { RecordPart } from './record-text.tsx'
-import { TransferDialog } from './transfer-dialog.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
   csv: 'CSV',
@@ -24,46 +26,47 @@ const ENCODINGS: { readonly [Each in Encoding]: string } = {
   'windows-1252': 'Windows-1252',
 }
 
+/** Enough to recognize a line. */
+const HEADER_LENGTH = 60
+
 /** How many columns without a meaning are named. */
 const UNUSED_MAX = 5
 
-/** Shows how a file is understood. The person can map its columns, then start the import. */
+/** Shows how a file is understood. The person can map its columns. */
 export function ImportPreview({
   file,
+  mapping: firstMapping,
   isOver,
-  onStart,
+  onHeader,
+  onNext,
   onClose,
 }: {
   readonly file: ImportFile
+  readonly mapping: Mapping
   readonly isOver: boolean
-  readonly onStart: (mapping: Mapping) => void
+  /** Called to read the file with another header. */
+  readonly onHeader: (header: Header) => void
+  /** `from` is the first id of records that are to be numbered. */
+  readonly onNext: (mapping: Mapping, from?: bigint) => void
   readonly onClose: () => void
 }) {
   const { name, size, format, encoding, columns } = file
-  const [mapping, setMapping] = useState(file.guess)
+  const [mapping, setMapping] = useState(firstMapping)
+  const isNumbered = columnOf(mapping, 'id') === NUMBERED
+  const [from, setFrom] = useState('1')
   const labelled = useMemo(() => labelColumns(columns), [columns])
-  const start = (event: SubmitEvent) => {
+  const next = (event: SubmitEvent) => {
     event.preventDefault()
-    onStart(mapping)
+    onNext(mapping, isNumbered ? parseId(from) : undefined)
   }
   return (
     <TransferDialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
-      <form onSubmit={start}>
+      <form onSubmit={next}>
         <p class="hint">
           {FORMATS[format]} · {ENCODINGS[encoding]} · {describeBytes(size)}
         </p>
-        {encoding === 'windows-1252' && (
-          <p class="warning">
-            The file is not valid UTF-8, so it is read as Windows-1252. If letters look wrong below,
-            save it as UTF-8 and choose it again.
-          </p>
-        )}
-        {format === 'csv' && columns.some(({ name }) => /^-?\d+$/.test(name)) && (
-          <p class="warning">
-            The first row is taken for the names of the columns. If it is a plant, put a row such as{' '}
-            {csvHeader} above it.
-          </p>
-        )}
+        <Warnings file={file} />
+        <HeaderChoice {...{ file, onHeader }} />
         <fieldset class="mapping">
           <legend>Columns</legend>
           {members.map((member) => (
@@ -76,18 +79,94 @@ export function ImportPreview({
             />
           ))}
         </fieldset>
+        {isNumbered && <FirstId {...{ from, setFrom }} />}
         {describeUnused(labelled, mapping)}
-        <Sample file={file} mapping={mapping} />
+        <Sample file={file} mapping={mapping} from={isNumbered ? parseId(from) : undefined} />
         <footer>
           <button type="button" onClick={onClose}>
             Cancel
           </button>
           <button type="submit" class="primary">
-            Import
+            Preview
           </button>
         </footer>
       </form>
     </TransferDialog>
+  )
+}
+
+function Warnings({ file: { encoding, isEscaped } }: { readonly file: ImportFile }) {
+  return (
+    <>
+      {encoding === 'windows-1252' && (
+        <p class="warning">
+          The file is not valid UTF-8, so it is read as Windows-1252. If letters look wrong below,
+          save it as UTF-8 and choose it again.
+        </p>
+      )}
+      {isEscaped && (
+        <p class="warning">
+          This looks like an export for a spreadsheet, which puts an apostrophe before text that
+          could be a formula, such as '=1+1. The apostrophes would be imported. To import plants
+          again, export them as CSV or NDJSON.
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Chooses the line that names the columns. */
+function HeaderChoice({
+  file: { header, candidates },
+  onHeader,
+}: {
+  readonly file: ImportFile
+  readonly onHeader: (header: Header) => void
+}) {
+  if (header === undefined) return null
+  return (
+    <label class="field">
+      Header row
+      <select
+        value={header}
+        onChange={({ currentTarget: { value } }) =>
+          onHeader(value === 'none' ? value : Number(value))
+        }
+      >
+        {candidates.map(({ line, text }) => (
+          <option key={line} value={line}>
+            Line {line}: {cut(text, HEADER_LENGTH)}
+          </option>
+        ))}
+        <option value="none">None: every line is a plant</option>
+      </select>
+    </label>
+  )
+}
+
+/** The first id of plants that are numbered. */
+function FirstId({
+  from,
+  setFrom,
+}: {
+  readonly from: string
+  readonly setFrom: (from: string) => void
+}) {
+  return (
+    <label class="field">
+      Number them, beginning with
+      <input
+        required
+        inputMode="numeric"
+        value={from}
+        onInput={({ currentTarget }) => {
+          setFrom(currentTarget.value)
+          const isValid = parseId(currentTarget.value) !== undefined
+          currentTarget.setCustomValidity(isValid ? '' : 'Enter a whole number.')
+        }}
+      />
+      <span class="hint">Ids that other plants have are left out.</span>
+    </label>
   )
 }
 
@@ -119,6 +198,7 @@ function ColumnChoice({
         onChange={({ currentTarget: { value } }) => onChoose(value === '' ? undefined : value)}
       >
         <option value="">{member.isRequired ? 'Choose a column' : none}</option>
+        {member.name === 'id' && <option value={NUMBERED}>No ids: number them</option>}
         {columns.map(({ key, label }) => (
           <option key={key} value={key}>
             {label}
@@ -155,8 +235,15 @@ function describeUnused(columns: readonly LabelledColumn[], mapping: Mapping) {
 }
 
 /** The first records as plants, each with its problem. */
-function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping: Mapping }) {
-  const { format, sample } = file
+function Sample({
+  file: { format, sample },
+  mapping,
+  from,
+}: {
+  readonly file: ImportFile
+  readonly mapping: Mapping
+  readonly from: bigint | undefined
+}) {
   const toPlant = plantMapper(mapping, format)
   const shown = members.filter(
     (member) => !isOwn(member) || columnOf(mapping, member.name) !== undefined,
@@ -178,7 +265,8 @@ function Sample({ file, mapping }: { readonly file: ImportFile; readonly mapping
           </tr>
         </thead>
         <tbody>
-          {sample.map((record) => {
+          {sample.map((given, index) => {
+            const record = from === undefined ? given : withId(given, from + BigInt(index), format)
             const plant = toPlant(record)
             return (
               <Fragment key={record.number}>

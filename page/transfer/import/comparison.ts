@@ -1,0 +1,177 @@
+import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
+import { limits } from '../../../contract/limits.gen.ts'
+import type { FileRecord } from '../../../formats/records.ts'
+import { hasSameContent, textLength } from '../../model/members.ts'
+import type { ToPlant } from '../file/columns.ts'
+
+/** What an import would do with a record. */
+export type Fate = 'new' | 'different' | 'same' | 'refused'
+
+/** A record, and what an import would do with it. */
+export interface Example {
+  readonly record: FileRecord
+  /** Why the record is refused, without a final period. */
+  readonly reason?: string
+  /** The stored plant that has the id. */
+  readonly stored?: StoredPlant
+}
+
+/** The records that share a fate. */
+export interface Group {
+  readonly count: number
+  /** The first one in the file. */
+  readonly first?: Example
+}
+
+/** A file compared with the store. */
+export interface Comparison {
+  readonly groups: { readonly [Each in Fate]: Group }
+  /**
+   * The stored plants that differ from those of the file, by their ids. An import replaces a plant only while it is as
+   * it is here. Undefined if they would take too much memory.
+   */
+  readonly different: ReadonlyMap<bigint, StoredPlant> | undefined
+}
+
+export interface ComparisonOptions {
+  readonly client: Pick<PlantStoreClient, 'plants'>
+  /** Whether the token permits it. Otherwise, every valid record counts as new. */
+  readonly canRead: boolean
+  readonly toPlant: ToPlant
+  /** What the number of a record counts. */
+  readonly counted: 'line' | 'item'
+  readonly signal: AbortSignal
+  /** Limits the memory for `different`, in characters. */
+  readonly differentLengthMax?: number
+  /** How many ids of the file are compared with each other. */
+  readonly ownIdsMax?: number
+}
+
+/** The contract's limit on the number of ids in a request. */
+const IDS_MAX = limits.listPlants.id.maxItems
+
+/** A browser has six connections to a service, and one of them follows the changes. */
+const REQUESTS_MAX = 4
+
+/** Half of what a tab can use on a phone. */
+const DIFFERENT_LENGTH_MAX = 2 ** 26
+
+/** What a plant takes in addition to its text. */
+const PLANT_OVERHEAD = 100
+
+/** As many as a spreadsheet has rows. */
+const OWN_IDS_MAX = 2 ** 20
+
+/** A valid record. */
+export interface Item {
+  readonly record: FileRecord
+  readonly plant: NewPlant
+}
+
+/** The stored plants that have the ids of some records. */
+export async function findPlants(
+  client: Pick<PlantStoreClient, 'plants'>,
+  items: readonly Item[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<bigint, StoredPlant>> {
+  const stored = new Map<bigint, StoredPlant>()
+  for (let start = 0; start < items.length; start += IDS_MAX) {
+    const id = items.slice(start, start + IDS_MAX).map(({ plant }) => plant.id)
+    for await (const plant of client.plants({ id }, { signal })) stored.set(plant.id, plant)
+  }
+  return stored
+}
+
+/**
+ * Compares records with the store, which stays as it is.
+ *
+ * @throws the reason of the signal, and what `records` and `PlantStoreClient.plants` throw
+ */
+export async function compareRecords(
+  records: AsyncIterable<FileRecord>,
+  options: ComparisonOptions,
+): Promise<Comparison> {
+  const run = new ComparisonRun(options)
+  for await (const record of records) await run.add(record)
+  return run.end()
+}
+
+class ComparisonRun {
+  readonly #options: ComparisonOptions
+  readonly #groups: { [Each in Fate]: { count: number; first?: Example } } = {
+    new: { count: 0 },
+    different: { count: 0 },
+    same: { count: 0 },
+    refused: { count: 0 },
+  }
+  readonly #different = new Map<bigint, StoredPlant>()
+  #differentLength = 0
+  /** The first record with each id. */
+  readonly #firsts = new Map<bigint, Item>()
+  #batch: Item[] = []
+  /** In the order of the file. */
+  readonly #requests: Promise<void>[] = []
+
+  constructor(options: ComparisonOptions) {
+    this.#options = options
+  }
+
+  async add(record: FileRecord): Promise<void> {
+    const { canRead, toPlant, counted, signal, ownIdsMax = OWN_IDS_MAX } = this.#options
+    signal.throwIfAborted()
+    const plant = toPlant(record)
+    if (typeof plant === 'string') return this.#count('refused', { record, reason: plant })
+    const first = this.#firsts.get(plant.id)
+    if (first !== undefined) {
+      if (hasSameContent(plant, first.plant)) return this.#count('same', { record })
+      const reason = `The id is also in ${counted} ${first.record.number}, with other content`
+      return this.#count('refused', { record, reason })
+    }
+    if (this.#firsts.size < ownIdsMax) this.#firsts.set(plant.id, { record, plant })
+    if (!canRead) return this.#count('new', { record })
+    this.#batch.push({ record, plant })
+    if (this.#batch.length === IDS_MAX) this.#startRequest()
+    if (this.#requests.length === REQUESTS_MAX) await this.#requests.shift()
+  }
+
+  async end(): Promise<Comparison> {
+    const { differentLengthMax = DIFFERENT_LENGTH_MAX } = this.#options
+    if (this.#batch.length > 0) this.#startRequest()
+    await Promise.all(this.#requests)
+    const isComplete = this.#differentLength <= differentLengthMax
+    return { groups: this.#groups, different: isComplete ? this.#different : undefined }
+  }
+
+  #startRequest(): void {
+    const request = this.#compare(this.#batch)
+    this.#batch = []
+    // It can fail before it is awaited.
+    request.catch(() => {})
+    this.#requests.push(request)
+  }
+
+  async #compare(items: readonly Item[]): Promise<void> {
+    const { client, signal, differentLengthMax = DIFFERENT_LENGTH_MAX } = this.#options
+    const stored = await findPlants(client, items, signal)
+    for (const { record, plant } of items) {
+      const other = stored.get(plant.id)
+      if (other === undefined) this.#count('new', { record })
+      else if (hasSameContent(other, plant)) this.#count('same', { record })
+      else {
+        this.#count('different', { record, stored: other })
+        this.#differentLength += PLANT_OVERHEAD + textLength(other)
+        if (this.#differentLength <= differentLengthMax) this.#different.set(plant.id, other)
+        else this.#different.clear()
+      }
+    }
+  }
+
+  #count(fate: Fate, example: Example): void {
+    const group = this.#groups[fate]
+    group.count += 1
+    // Requests end in any order.
+    if (group.first === undefined || example.record.number < group.first.record.number) {
+      group.first = example
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Session } from '../../access/session.ts'
+import { explain } from '../../errors/error-text.ts'
+import { useFileDrop } from '../dialog/file-drop.ts'
+import { TransferDialog } from '../dialog/transfer-dialog.tsx'
+import type { Mapping } from '../file/columns.ts'
+import { FileProblem } from '../file/file-kind.ts'
+import { type ImportFile, openFile } from '../file/import-file.ts'
+import { numberFile } from '../file/numbering.ts'
+import { ImportComparison } from './import-comparison.tsx'
+import { ImportPreview } from './import-preview.tsx'
+import { ImportProgress } from './import-progress.tsx'
+import type { ConflictChoice } from './import-run.ts'
+
+type Step =
+  | { readonly is: 'reading' }
+  | { readonly is: 'unusable'; readonly problem: string }
+  | { readonly is: 'ready'; readonly file: ImportFile; readonly mapping: Mapping }
+  | {
+      readonly is: 'mapped'
+      readonly file: ImportFile
+      readonly mapping: Mapping
+      /** The file before it was numbered. */
+      readonly source: ImportFile
+    }
+  | {
+      readonly is: 'running'
+      readonly file: ImportFile
+      readonly mapping: Mapping
+      readonly onConflict: ConflictChoice
+    }
+
+/** Imports a file: recognizes it, shows its first records, compares it with the store, and stores the plants. */
+export function ImportDialog({
+  session,
+  files: firstFiles,
+  onImported,
+  onClose,
+}: {
+  readonly session: Session
+  readonly files: readonly File[]
+  readonly onImported: () => void
+  readonly onClose: () => void
+}) {
+  const [files, setFiles] = useState(firstFiles)
+  const [step, setStep] = useState<Step>({ is: 'reading' })
+  // Another file can be dropped until this one is compared.
+  const isOver = useFileDrop(step.is === 'running' || step.is === 'mapped' ? undefined : setFiles)
+
+  useEffect(() => {
+    let isCurrent = true
+    setStep({ is: 'reading' })
+    recognize(files).then((step) => isCurrent && setStep(step))
+    return () => {
+      isCurrent = false
+    }
+  }, [files])
+
+  switch (step.is) {
+    case 'reading':
+      return (
+        <TransferDialog title={`Reading ${files[0]?.name}`} onClose={onClose}>
+          <progress aria-label="Reading the file" />
+          <footer>
+            <button type="button" onClick={onClose}>
+              Cancel
+            </button>
+          </footer>
+        </TransferDialog>
+      )
+    case 'unusable':
+      return <Unusable problem={step.problem} {...{ isOver, onClose }} />
+    case 'ready': {
+      const { file } = step
+      return (
+        <ImportPreview
+          key={file.header}
+          {...{ file, mapping: step.mapping, isOver, onClose }}
+          onHeader={async (header) => setStep(await toStep(file.withHeader(header)))}
+          onNext={(mapping, from) =>
+            setStep({ is: 'mapped', file: numbered(file, from, session), mapping, source: file })
+          }
+        />
+      )
+    }
+    case 'mapped': {
+      const { file, mapping, source } = step
+      return (
+        <ImportComparison
+          {...{ session, file, mapping, onClose }}
+          onStart={(onConflict) => setStep({ is: 'running', file, mapping, onConflict })}
+          onBack={() => setStep({ is: 'ready', file: source, mapping })}
+        />
+      )
+    }
+    case 'running':
+      return (
+        <ImportProgress
+          session={session}
+          file={step.file}
+          mapping={step.mapping}
+          onConflict={step.onConflict}
+          onImported={onImported}
+          onClose={onClose}
+        />
+      )
+  }
+}
+
+function Unusable({
+  problem,
+  isOver,
+  onClose,
+}: {
+  readonly problem: string
+  readonly isOver: boolean
+  readonly onClose: () => void
+}) {
+  return (
+    <TransferDialog title="Nothing was imported" isOver={isOver} onClose={onClose}>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <footer>
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </footer>
+    </TransferDialog>
+  )
+}
+
+function numbered(file: ImportFile, from: bigint | undefined, session: Session): ImportFile {
+  if (from === undefined) return file
+  return numberFile(file, from, session.canRead ? session.client : undefined)
+}
+
+async function recognize(files: readonly File[]): Promise<Step> {
+  const [file, ...others] = files
+  if (file === undefined || others.length > 0) {
+    return { is: 'unusable', problem: 'Choose one file at a time.' }
+  }
+  return toStep(openFile(file))
+}
+
+async function toStep(opening: Promise<ImportFile>): Promise<Step> {
+  try {
+    const file = await opening
+    return { is: 'ready', file, mapping: file.guess }
+  } catch (error) {
+    return {
+      is: 'unusable',
+      problem: error instanceof FileProblem ? error.message : explain(error),
+    }
+  }
+}

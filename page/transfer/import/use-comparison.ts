@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'preact/hooks'
+import { readers } from '../../../formats/readers.ts'
+import type { Session } from '../../access/session.ts'
+import { explain } from '../../errors/error-text.ts'
+import { type Mapping, plantMapper } from '../file/columns.ts'
+import { FileProblem } from '../file/file-kind.ts'
+import type { ImportFile } from '../file/import-file.ts'
+import { type Comparison, compareRecords } from './comparison.ts'
+
+/** Compares a file with the store. The comparison ends with the component. */
+export function useComparison({ client, canRead }: Session, file: ImportFile, mapping: Mapping) {
+  /** How much of the file has been read. */
+  const [bytes, setBytes] = useState(0)
+  const [comparison, setComparison] = useState<Comparison>()
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const controller = new AbortController()
+    const { signal } = controller
+    compareRecords(file.records(setBytes), {
+      client,
+      canRead,
+      toPlant: plantMapper(mapping, file.format),
+      counted: readers[file.format].counted,
+      signal,
+    }).then(setComparison, (error) => {
+      if (signal.aborted) return
+      setProblem(error instanceof FileProblem ? error.message : explain(error))
+    })
+    return () => controller.abort()
+  }, [])
+  return { bytes, comparison, problem }
+}

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { createClient, type NewPlant } from '../../client/client.ts'
+import type { FileRecord } from '../../formats/records.ts'
+import { plantMapper } from '../../page/transfer/file/columns.ts'
+import { type ComparisonOptions, compareRecords } from '../../page/transfer/import/comparison.ts'
+import { importPlants } from '../../src/transfer/import.ts'
+import { connectThrough, lost, passed, silence } from '../client/faulty-proxy.ts'
+import { type Service, startService } from '../helpers/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const toPlant = plantMapper({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
+
+type Values = FileRecord['values'] & Partial<NewPlant>
+
+async function* recordsOf(records: readonly Values[]): AsyncGenerator<FileRecord, void> {
+  for (const [index, values] of records.entries()) yield { number: index + 1, values }
+}
+
+const named = (name: string, start: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: BigInt(start + index), name }))
+
+async function compare(records: readonly Values[], options: Partial<ComparisonOptions> = {}) {
+  const { groups, different } = await compareRecords(recordsOf(records), {
+    client: createClient(service),
+    canRead: true,
+    toPlant,
+    counted: 'line',
+    signal: new AbortController().signal,
+    ...options,
+  })
+  const described = Object.entries(groups).map(([fate, { count, first }]) => [
+    fate,
+    [count, first?.record.number, first?.reason ?? first?.stored],
+  ])
+  return { ...Object.fromEntries(described), seen: different && [...different.values()] }
+}
+
+t.test('a file is compared with the store, which stays as it is', async (t) => {
+  const stored = [
+    { id: 3n, name: 'Acer', tag: 'Tree' },
+    { id: 4n, name: 'Abies' },
+  ]
+  await importPlants(service.store, stored, 'stop')
+  const records = [
+    { id: 2n },
+    { id: 4n, name: 'Abies' },
+    { id: 3n, name: 'Acer' },
+    { id: 1n, name: 'Alnus' },
+    { id: 1n, name: 'Alnus' },
+    { id: 1n, name: 'Betula' },
+  ]
+  t.strictSame(await compare(records), {
+    new: [1, 4, undefined],
+    different: [1, 3, stored[0]],
+    same: [2, 2, undefined],
+    refused: [2, 1, 'The name is missing'],
+    seen: [stored[0]],
+  })
+  t.equal(await service.count(), 2)
+})
+
+t.test('the first record is that of the file, in whatever order requests end', async (t) => {
+  await importPlants(service.store, named('Carex', 10_001, 1500), 'stop')
+  const second = Promise.withResolvers<void>()
+  const { client, proxy } = await connectThrough(t, service, [
+    async (exchange) => {
+      await second.promise
+      return passed(exchange)
+    },
+    async (exchange) => {
+      await passed(exchange)
+      second.resolve()
+    },
+  ])
+  const { different, seen } = await compare(named('Cedrus', 10_001, 1500), { client })
+  t.same(different, [1500, 1, { id: 10_001n, name: 'Carex' }])
+  t.equal(seen.length, 1500)
+  t.equal(proxy.requests.length, 8)
+})
+
+t.test('a token that cannot read compares the records with each other', async (t) => {
+  const token = await service.issueToken('write', ['write'])
+  const client = createClient({ url: service.url, token })
+  const records = [...named('Daphne', 20_001, 300), { id: 20_001n, name: 'Erica' }]
+  t.match(await compare(records, { client, canRead: false }), {
+    new: [300, 1],
+    refused: [1, 301, 'The id is also in line 1, with other content'],
+  })
+})
+
+t.test('memory is bounded', async (t) => {
+  await importPlants(service.store, named('Fagus', 30_001, 10), 'stop')
+  const records = named('Ginkgo', 30_001, 10)
+  t.equal((await compare(records, { differentLengthMax: 1049 })).seen, undefined)
+  t.equal((await compare(records, { differentLengthMax: 1050 })).seen.length, 10)
+  const { same, different } = await compare([...records, ...records], { ownIdsMax: 5 })
+  t.same([same[0], different[0]], [5, 15])
+})
+
+t.test('a failure ends a comparison', async (t) => {
+  const { client } = await connectThrough(t, service, [passed, lost, lost], { retries: 0 })
+  await t.rejects(compare(named('Hedera', 40_001, 2000), { client }), { name: 'ConnectionError' })
+})
+
+t.test('canceling ends a comparison, and its requests', async (t) => {
+  const controller = new AbortController()
+  const { client, proxy } = await connectThrough(t, service, [silence])
+  const reason = new Error('canceled')
+  const run = compare(named('Ilex', 50_001, 300), { client, signal: controller.signal })
+  while (proxy.requests.length < 2) await new Promise(setImmediate)
+  controller.abort(reason)
+  await t.rejects(run, reason)
+})
