@@ -43,9 +43,8 @@ export interface PlantPatch extends FieldsPatch {
 /** The texts of a plant or of a patch. */
 type Texts = { readonly [Name in keyof (Content & FieldsPatch)]?: string | null | undefined }
 
-/** Whether two plants have the same content. A missing tag differs from an empty one, and no plant from any plant. */
-export function hasSameContent(one: Content | undefined, other: Content | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other
+/** Whether two plants have the same content. A missing tag differs from an empty one. */
+export function hasSameContent(one: Content, other: Content): boolean {
   return (
     one.name === other.name &&
     (one.tag ?? undefined) === (other.tag ?? undefined) &&

@@ -159,6 +159,7 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     t.notOk(await plants.row(1n).locator('.name').getAttribute('title'), 'it is not cut')
     const icons = plants.row(1n).getByRole('button')
     t.same(await Promise.all((await icons.all()).map((icon) => icon.getAttribute('title'))), [
+      'Show the plants with this tag',
       'Edit',
       'Delete',
     ])

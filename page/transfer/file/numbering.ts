@@ -68,6 +68,13 @@ async function* findFree(
   for (; ; id++) yield id
 }
 
-function* skip(from: bigint, taken: ReadonlySet<bigint>): Generator<bigint, void> {
-  for (let id = from; ; id++) if (!taken.has(id)) yield id
+function skip(from: bigint, taken: ReadonlySet<bigint>): Iterator<bigint> {
+  let id = from - 1n
+  return {
+    next: () => {
+      do id++
+      while (taken.has(id))
+      return { value: id, done: false }
+    },
+  }
 }

@@ -54,13 +54,13 @@ interface Repetition {
  */
 export function findRepetition<Each extends Item>(
   items: readonly Each[],
-  isAllowed: (item: Each, earlier: Each | undefined) => boolean = () => false,
+  isAllowed: (item: Each, earlier: Each) => boolean = () => false,
 ): Repetition | undefined {
   const indexes = new Map<bigint, number>()
   for (const [index, item] of items.entries()) {
     const first = indexes.get(item.id)
     if (first === undefined) indexes.set(item.id, index)
-    else if (!isAllowed(item, items[first])) return { id: item.id, first, second: index }
+    else if (!isAllowed(item, known(items[first]))) return { id: item.id, first, second: index }
   }
   return undefined
 }
