@@ -42,8 +42,10 @@ t.test('the package contains the built files and nothing else', async (t) => {
     [
       '{CHANGELOG,README,SECURITY}.md',
       'bench/{README.md,*.svg}',
+      'data/nursery.*',
       'deploy/**/*.*',
       'docs/*.{http,md}',
+      'docs/nursery.png',
       'docs/third-party-tools/**/*.*',
       'test/fixtures/interface-1.0.0.yaml',
     ],
