@@ -1,4 +1,4 @@
-/** The content of plants as stores have it: text only. The own fields are one of the texts. */
+/** The content of plants as stores have it: strings, one of which has all own fields. */
 
 /** What a plant has apart from its id. Databases represent what is missing by null. */
 export interface Content {
@@ -40,8 +40,8 @@ export interface PlantPatch extends FieldsPatch {
   readonly tag?: string | null
 }
 
-/** The texts of a plant or of a patch. */
-type Texts = { readonly [Name in keyof (Content & FieldsPatch)]?: string | null | undefined }
+/** The strings of a plant or of a patch. */
+type Strings = { readonly [Name in keyof (Content & FieldsPatch)]?: string | null | undefined }
 
 /** Whether two plants have the same content. A missing tag differs from an empty one. */
 export function hasSameContent(one: Content, other: Content): boolean {
@@ -53,11 +53,11 @@ export function hasSameContent(one: Content, other: Content): boolean {
 }
 
 /** The length of the text in a plant or a patch, in UTF-16 units. */
-export function textLength({ name, tag, fields, clears }: Texts): number {
+export function textLength({ name, tag, fields, clears }: Strings): number {
   return (name?.length ?? 0) + (tag?.length ?? 0) + (fields?.length ?? 0) + (clears?.length ?? 0)
 }
 
-/** The content in the texts, without those that are undefined or null. */
+/** The content, without members that are undefined or null. */
 export function toContent({ name, tag, fields }: Content) {
   return {
     name,

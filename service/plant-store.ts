@@ -189,7 +189,7 @@ export interface PlantStore extends ChangeFeed {
   search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
 
   /**
-   * Counts the plants that match. Examines about COUNT_MAX plants at most or, with a text, SEARCH_MAX. With a tag, it
+   * Counts the plants that match. Examines about COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With a tag, it
    * examines only the plants with that tag. Always a long read.
    */
   count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount>

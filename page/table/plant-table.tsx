@@ -122,7 +122,7 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
   )
 }
 
-/** Shows the whole of a text that is cut as its tooltip. */
+/** Shows cut text in full as a tooltip. */
 function explainCut({ target }: PointerEvent): void {
   const cell =
     target instanceof Element && target.closest<HTMLElement>('.name, .tag-cell .tag, .field-cell')

@@ -27,8 +27,8 @@ export async function* checkFields(
   )
   let invalid = 0
   for await (const batch of store.exportPlants()) {
-    for (const { id, fields: texts = '' } of batch) {
-      for (const [name, json] of readFields(texts)) {
+    for (const { id, fields: stored = '' } of batch) {
+      for (const [name, json] of readFields(stored)) {
         const field = found.get(name)
         if (field === undefined) continue
         field.plants++

@@ -1,4 +1,4 @@
-import type { FieldSchema, OwnField } from '../../../contract/own-fields.ts'
+import type { OwnField } from '../../../contract/own-fields.ts'
 import type { SettingStore } from '../../../service/setting-store.ts'
 
 /** The own fields for which a database can have values. */
@@ -14,13 +14,6 @@ export interface StoredFields {
 const SETTING = 'fields'
 
 const NO_FIELDS: StoredFields = { fields: [], hidden: [] }
-
-/** StoredFields as they are stored. */
-interface Texts {
-  fields: [name: string, schema: FieldSchema][]
-  hidden: string[]
-  checked?: { fields: [name: string, schema: FieldSchema][]; cursor: string }
-}
 
 /** Resolves to the own fields of a database, which is without any if it was never served with some. */
 export async function readStoredFields(
@@ -43,42 +36,25 @@ export async function changeStoredFields(
   change: (stored: StoredFields) => Promise<StoredFields> | StoredFields,
 ): Promise<StoredFields> {
   for (;;) {
-    const text = await store.readSetting(SETTING)
-    const stored = parseStoredFields(text)
+    const before = await store.readSetting(SETTING)
+    const stored = parseStoredFields(before)
     const next = await change(stored)
     const json = storedFieldsJson(next)
     if (json === storedFieldsJson(stored)) return next
-    if (await store.replaceSetting(SETTING, text, json)) return next
+    if (await store.replaceSetting(SETTING, before, json)) return next
   }
 }
 
 /** Whether fields are the same in every part. */
 export function areSameFields(one: readonly OwnField[], other: readonly OwnField[]): boolean {
-  return JSON.stringify(toPairs(one)) === JSON.stringify(toPairs(other))
+  return JSON.stringify(one) === JSON.stringify(other)
 }
 
-function parseStoredFields(text: string | undefined): StoredFields {
-  if (text === undefined) return NO_FIELDS
-  const { fields, hidden, checked }: Texts = JSON.parse(text)
-  return {
-    fields: fromPairs(fields),
-    hidden,
-    ...(checked && { checked: { ...checked, fields: fromPairs(checked.fields) } }),
-  }
+function parseStoredFields(json: string | undefined): StoredFields {
+  return json === undefined ? NO_FIELDS : JSON.parse(json)
 }
 
+/** Fields that are the same have the same JSON, whatever the order in which they were put together. */
 function storedFieldsJson({ fields, hidden, checked }: StoredFields): string {
-  return JSON.stringify({
-    fields: toPairs(fields),
-    hidden,
-    checked: checked && { fields: toPairs(checked.fields), cursor: checked.cursor },
-  })
-}
-
-function toPairs(fields: readonly OwnField[]): Texts['fields'] {
-  return fields.map(({ name, schema }) => [name, schema])
-}
-
-function fromPairs(pairs: Texts['fields']): OwnField[] {
-  return pairs.map(([name, schema]) => ({ name, schema }))
+  return JSON.stringify({ fields, hidden, checked })
 }

@@ -48,13 +48,13 @@ const COLUMNS: Columns = ['tag', 'fields']
 
 /** The triggers by name. */
 function triggersFor(columns: Columns): Readonly<Record<string, string>> {
-  const texts = ['name', ...columns]
-  const isDifferent = texts.map((text) => `new.${text} IS NOT old.${text}`).join(' OR ')
+  const strings = ['name', ...columns]
+  const isDifferent = strings.map((each) => `new.${each} IS NOT old.${each}`).join(' OR ')
   const sizes = columns.map((column) => `ifnull(octet_length(new.${column}), 0)`)
   const position = [SUM, 'octet_length(new.name)', ...sizes].join(' + ')
   const log = (type: Change['type']) => `
-      INSERT INTO changes (position, at, type, id, ${texts.join(', ')})
-      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${texts.map((text) => `new.${text}`).join(', ')});`
+      INSERT INTO changes (position, at, type, id, ${strings.join(', ')})
+      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${strings.map((each) => `new.${each}`).join(', ')});`
   return {
     log_created: `
     AFTER INSERT ON plants BEGIN${log('created')}
