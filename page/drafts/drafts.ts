@@ -1,5 +1,6 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { deliver } from '../changes/delivery.ts'
 import { explain, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
 import { isRejected } from '../errors/rejection.ts'
@@ -7,7 +8,6 @@ import { parseId } from '../list/plant-id.ts'
 import type { PlantState } from '../list/plant-list.ts'
 import { hasSameContent, int64Fields } from '../model/members.ts'
 import { Model } from '../model/model.ts'
-import { deliver } from './delivery.ts'
 import {
   chooseValue,
   conflictWith,

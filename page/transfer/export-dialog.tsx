@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
 import type { Separator } from '../../formats/record-formats.ts'
+import { Dialog } from '../dialog/dialog.tsx'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
-import { TransferDialog } from './dialog/transfer-dialog.tsx'
 import { type Export, type ExportFormat, separatorOf } from './export-run.ts'
 import { useExport } from './use-export.ts'
 
@@ -51,7 +51,7 @@ export function ExportDialog({
 
   if (saved !== undefined) {
     return (
-      <TransferDialog title="Export finished" onClose={onClose}>
+      <Dialog title="Export finished" onClose={onClose}>
         <p>
           {formatCount(plants, 'plant')} saved as <b>{saved.name}</b>.
         </p>
@@ -61,12 +61,12 @@ export function ExportDialog({
             Close
           </button>
         </footer>
-      </TransferDialog>
+      </Dialog>
     )
   }
   if (run !== undefined) {
     return (
-      <TransferDialog title="Exporting plants" isBusy onClose={onClose}>
+      <Dialog title="Exporting plants" isBusy onClose={onClose}>
         <label class="progress">
           {formatCount(plants, 'plant')} so far
           <progress />
@@ -76,11 +76,11 @@ export function ExportDialog({
             Cancel
           </button>
         </footer>
-      </TransferDialog>
+      </Dialog>
     )
   }
   return (
-    <TransferDialog title="Export plants" onClose={onClose}>
+    <Dialog title="Export plants" onClose={onClose}>
       <p>{describeFilter(filter)}</p>
       <FormatChoice {...{ format, setFormat }} />
       {format === 'spreadsheet' && <SeparatorChoice {...{ separator, setSeparator }} />}
@@ -95,7 +95,7 @@ export function ExportDialog({
           Export
         </button>
       </footer>
-    </TransferDialog>
+    </Dialog>
   )
 }
 

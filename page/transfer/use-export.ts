@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
 import type { Separator } from '../../formats/record-formats.ts'
+import { download } from '../dialog/download.ts'
 import { explain } from '../errors/error-text.ts'
 import type { Filter } from '../list/filter.ts'
-import { download } from './dialog/download.ts'
 import { type Export, type ExportFormat, exportName, exportPlants } from './export-run.ts'
 
 /** Exports the plants that a filter selects, and saves them as a download. The export ends with the component. */

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { deliver, type Intent } from '../../page/drafts/delivery.ts'
+import { deliver, type Intent } from '../../page/changes/delivery.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import {
   answered,

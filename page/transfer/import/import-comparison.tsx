@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Session } from '../../access/session.ts'
+import { Dialog } from '../../dialog/dialog.tsx'
 import { toFields } from '../../model/members.ts'
 import { formatCount, formatNumber } from '../../text/numbers.ts'
-import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import type { Mapping } from '../file/columns.ts'
 import { nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
@@ -46,7 +46,7 @@ export function ImportComparison({
     onStart(isReplacing ? { is: 'replace', seen: different } : { is: choice as 'keep' | 'stop' })
   }
   return (
-    <TransferDialog title={`Preview of ${file.name}`} onClose={onClose}>
+    <Dialog title={`Preview of ${file.name}`} onClose={onClose}>
       <form onSubmit={start}>
         <p class="hint">Nothing is stored yet.</p>
         {!session.canRead && (
@@ -77,7 +77,7 @@ export function ImportComparison({
           </button>
         </footer>
       </form>
-    </TransferDialog>
+    </Dialog>
   )
 }
 
@@ -97,10 +97,7 @@ function Unfinished({
 }) {
   const isFailed = problem !== undefined
   return (
-    <TransferDialog
-      title={isFailed ? 'Nothing was imported' : `Comparing ${file.name}`}
-      onClose={onClose}
-    >
+    <Dialog title={isFailed ? 'Nothing was imported' : `Comparing ${file.name}`} onClose={onClose}>
       {!isFailed && (
         <progress aria-label="Comparing with the stored plants" value={bytes} max={file.size} />
       )}
@@ -117,7 +114,7 @@ function Unfinished({
           </button>
         )}
       </footer>
-    </TransferDialog>
+    </Dialog>
   )
 }
 

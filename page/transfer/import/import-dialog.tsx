@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Session } from '../../access/session.ts'
+import { Dialog } from '../../dialog/dialog.tsx'
+import { useFileDrop } from '../../dialog/file-drop.ts'
 import { explain } from '../../errors/error-text.ts'
-import { useFileDrop } from '../dialog/file-drop.ts'
-import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import type { Mapping } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
@@ -59,14 +59,14 @@ export function ImportDialog({
   switch (step.is) {
     case 'reading':
       return (
-        <TransferDialog title={`Reading ${files[0]?.name}`} onClose={onClose}>
+        <Dialog title={`Reading ${files[0]?.name}`} onClose={onClose}>
           <progress aria-label="Reading the file" />
           <footer>
             <button type="button" onClick={onClose}>
               Cancel
             </button>
           </footer>
-        </TransferDialog>
+        </Dialog>
       )
     case 'unusable':
       return <Unusable problem={step.problem} {...{ isOver, onClose }} />
@@ -117,7 +117,7 @@ function Unusable({
   readonly onClose: () => void
 }) {
   return (
-    <TransferDialog title="Nothing was imported" isOver={isOver} onClose={onClose}>
+    <Dialog title="Nothing was imported" isOver={isOver} onClose={onClose}>
       <p class="problem" role="alert">
         {problem}
       </p>
@@ -126,7 +126,7 @@ function Unusable({
           Close
         </button>
       </footer>
-    </TransferDialog>
+    </Dialog>
   )
 }
 

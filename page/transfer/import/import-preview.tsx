@@ -2,11 +2,11 @@ import { Fragment } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import type { Member } from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
+import { Dialog } from '../../dialog/dialog.tsx'
 import { parseId } from '../../list/plant-id.ts'
 import { isOwn, members } from '../../model/members.ts'
 import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { PlantText } from '../../text/plant-text.tsx'
-import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
 import type { Header, ImportFile } from '../file/import-file.ts'
@@ -60,7 +60,7 @@ export function ImportPreview({
     onNext(mapping, isNumbered ? parseId(from) : undefined)
   }
   return (
-    <TransferDialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
+    <Dialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
       <form onSubmit={next}>
         <p class="hint">
           {FORMATS[format]} · {ENCODINGS[encoding]} · {describeBytes(size)}
@@ -91,7 +91,7 @@ export function ImportPreview({
           </button>
         </footer>
       </form>
-    </TransferDialog>
+    </Dialog>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Session } from '../../access/session.ts'
+import { Dialog } from '../../dialog/dialog.tsx'
+import { download } from '../../dialog/download.ts'
 import { formatCount, formatNumber } from '../../text/numbers.ts'
-import { download } from '../dialog/download.ts'
-import { TransferDialog } from '../dialog/transfer-dialog.tsx'
 import type { Mapping } from '../file/columns.ts'
 import { nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
@@ -35,7 +35,7 @@ export function ImportProgress({
   )
   const title = end?.title ?? (pause === undefined ? `Importing ${file.name}` : 'Import paused')
   return (
-    <TransferDialog title={title} isBusy={end === undefined} onClose={onClose}>
+    <Dialog title={title} isBusy={end === undefined} onClose={onClose}>
       {end === undefined && <progress aria-label="Progress" value={bytes} max={file.size} />}
       <dl class="counts">
         <Count label="Created" value={counts.created} />
@@ -64,7 +64,7 @@ export function ImportProgress({
           </button>
         )}
       </footer>
-    </TransferDialog>
+    </Dialog>
   )
 }
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { PlantStoreError } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../contract/contract.ts'
-import { deliver } from '../../../page/drafts/delivery.ts'
+import { deliver } from '../../../page/changes/delivery.ts'
 import type { Draft } from '../../../page/drafts/draft.ts'
 import { stashDrafts, unstashDrafts } from '../../../page/drafts/draft-storage.ts'
 import { Drafts, type Saver } from '../../../page/drafts/drafts.ts'

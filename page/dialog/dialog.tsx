@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import './dialog.css'
 
 /**
  * A modal dialog. Its title has the focus when it opens and when the title changes, so that a screen reader reads what
@@ -8,7 +9,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
  * @param isBusy keeps Escape from closing it
  * @param isOver whether a file is being dragged over it, and would be accepted
  */
-export function TransferDialog({
+export function Dialog({
   title,
   isBusy = false,
   isOver = false,
@@ -28,14 +29,14 @@ export function TransferDialog({
   return (
     <dialog
       ref={dialog}
-      class={`transfer ${isOver ? 'over' : ''}`}
-      aria-labelledby="transfer-title"
+      class={`dialog ${isOver ? 'over' : ''}`}
+      aria-labelledby="dialog-title"
       onClose={onClose}
       onCancel={(event) => {
         if (isBusy) event.preventDefault()
       }}
     >
-      <h2 ref={heading} id="transfer-title" tabIndex={-1}>
+      <h2 ref={heading} id="dialog-title" tabIndex={-1}>
         {title}
       </h2>
       {children}
