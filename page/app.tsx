@@ -1,53 +1,72 @@
-import { useMemo } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { openSession, storeToken } from './access/session.ts'
 import type { SignIn } from './access/sign-in.ts'
 import { useSession } from './access/use-session.ts'
 import { Welcome } from './access/welcome.tsx'
-import { forgetStash } from './drafts/draft-storage.ts'
-import { Drafts } from './drafts/drafts.ts'
-import { useStash } from './drafts/use-stash.ts'
+import type { UndoLog } from './changes/undo-log.ts'
+import type { DraftStorage } from './drafts/draft-storage.ts'
+import type { Drafts } from './drafts/drafts.ts'
 import { explain } from './errors/error-text.ts'
 import { useModel } from './model/use-model.ts'
 import { Plants } from './plants/plants.tsx'
+import type { TabStorage } from './storage/tab-storage.ts'
 import './access/access.css'
+
+/** What the tab keeps over a reload. */
+export interface Kept {
+  readonly storage: TabStorage
+  readonly drafts: Drafts
+  readonly draftStorage: DraftStorage
+  readonly log: UndoLog
+}
 
 /** The whole page: asks a person to sign in, then shows the plants. */
 export function App({
   docs,
   signIn,
+  kept: { drafts, draftStorage, log, storage },
 }: {
   /** Whether the service serves the docs. */
   readonly docs: boolean
   /** Undefined if there are only tokens. */
   readonly signIn: SignIn | undefined
+  readonly kept: Kept
 }) {
-  const drafts = useMemo(() => new Drafts(), [])
+  /** Whether the tab leaves the page, and will come back to it. */
+  const isLeaving = useRef(false)
   useModel(drafts)
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (drafts.unsaved.length > 0 && !isLeaving.current) event.preventDefault()
+      isLeaving.current = false
+    }
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [])
   const { session, problem, setProblem, isOpening, enter, close, retry } = useSession(
     signIn,
     ({ canWrite }) => {
       // Without the right to change plants, nothing offers a change.
       if (!canWrite) drafts.close()
-      // From now on, they can differ from those of the page.
-      forgetStash()
     },
   )
-  const stash = useStash(drafts)
 
   const leave = async (signIn: SignIn) => {
     try {
       const url = await signIn.begin()
-      stash()
+      isLeaving.current = await draftStorage.stored()
       location.assign(url)
     } catch (error) {
       setProblem(explain(error))
     }
   }
-  const signOut = () => {
+  const signOut = async () => {
     const question = 'Discard the changes that are not saved, and sign out?'
     if (drafts.unsaved.length > 0 && !confirm(question)) return
     drafts.clear()
     close()
+    await log.clear()
+    await storage.clear()
     const person = session?.person
     if (person === undefined || signIn === undefined) return
     const url = person.signOutUrl()
@@ -71,5 +90,5 @@ export function App({
       />
     )
   }
-  return <Plants session={session} drafts={drafts} onSignOut={signOut} />
+  return <Plants {...{ session, drafts, log }} onSignOut={signOut} />
 }

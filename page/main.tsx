@@ -4,10 +4,27 @@ import { render } from 'preact'
 import { type PageSettings, SETTINGS_NAME } from '../src/http/page/page-settings.ts'
 import { SignIn } from './access/sign-in.ts'
 import { App } from './app.tsx'
+import { UndoLog } from './changes/undo-log.ts'
+import { DraftStorage } from './drafts/draft-storage.ts'
+import { Drafts } from './drafts/drafts.ts'
 import { setOwnMembers } from './model/members.ts'
+import { TabStorage } from './storage/tab-storage.ts'
 
 const element = document.querySelector<HTMLMetaElement>(`meta[name="${SETTINGS_NAME}"]`)
 const { docs, signIn, fields }: PageSettings = JSON.parse(String(element?.content))
 
 setOwnMembers(fields)
-render(<App docs={docs} signIn={signIn && new SignIn(signIn)} />, document.body)
+
+const storage = new TabStorage()
+const drafts = new Drafts()
+const draftStorage = new DraftStorage(drafts, storage)
+const log = new UndoLog(storage)
+await Promise.allSettled([draftStorage.load(), log.load()])
+render(
+  <App
+    docs={docs}
+    signIn={signIn && new SignIn(signIn)}
+    kept={{ storage, drafts, draftStorage, log }}
+  />,
+  document.body,
+)

@@ -2,14 +2,9 @@ import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
 import type { Json, PlantCount } from '../contract/operation-types.ts'
+import { hashedText, hashVersion, shortVersion } from '../contract/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
-import {
-  type NewPlant,
-  type Plant,
-  type PlantPatch,
-  type StoredPlant,
-  textLength,
-} from './plant-content.ts'
+import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
 import type { AcquireSlot } from './short-read.ts'
 
 export type { NewPlant, Plant, PlantCount, PlantPatch, StoredPlant }
@@ -225,23 +220,12 @@ export interface PlantStore extends ChangeFeed {
 /** The calls that requests need. Several threads can serve them. */
 export type RequestStore = Omit<PlantStore, 'exportPlants'>
 
-/** A version contains at most this much text, in UTF-16 units. */
-const VERSION_TEXT_MAX = 64
-
 /**
- * The version of a plant's content, in visible ASCII characters except double quotes. Plants with the same content
- * have the same version, and a plant that changes back gets its old version back. The version of a short plant without
- * own fields is its content, because hashing takes half as long as reading the plant. Otherwise, it is 132 bits of
- * SHA-256 in base64url.
+ * The version of a plant's content. Plants with the same content have the same version, and a plant that changes back gets
+ * its old version back.
  */
 export function contentVersion(plant: Plant): string {
-  const { name, tag, fields } = plant
-  if (fields !== undefined || textLength(plant) > VERSION_TEXT_MAX) {
-    const content = fields === undefined ? [name, tag] : [name, tag, fields]
-    return hash('sha256', JSON.stringify(content), 'base64url').slice(0, 22)
-  }
-  const version = `name=${encodeURIComponent(name)}`
-  return tag === undefined ? version : `${version}&tag=${encodeURIComponent(tag)}`
+  return shortVersion(plant) ?? hashVersion(hash('sha256', hashedText(plant), 'base64url'))
 }
 
 /**

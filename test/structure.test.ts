@@ -42,6 +42,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/members.ts',
     'contract/own-fields.ts',
     'contract/plant.ts',
+    'contract/plant-version.ts',
     'time/retry.ts',
     'time/shared-result.ts',
     'src/http/page/page-settings.ts',

@@ -22,8 +22,8 @@ export interface Session {
   readonly readOnlyReason: string | undefined
   /** Aborts once the service rejects the token. */
   readonly rejected: AbortSignal
-  /** Whether an import is running, which would end with the session. */
-  isImporting: boolean
+  /** What to tell the person if the session ends now. Undefined unless something runs that ends with it. */
+  interruption: string | undefined
 }
 
 /** The keys in the browser's storage. Other apps on this origin can use the same storage. */
@@ -70,7 +70,7 @@ export async function openSession(access: string | Person): Promise<Session> {
       canWrite: scopes.includes('write') && readOnlyReason === undefined,
       readOnlyReason,
       rejected: rejection.signal,
-      isImporting: false,
+      interruption: undefined,
     }
   } catch (cause) {
     if (person === undefined || !isRejected(cause)) throw cause

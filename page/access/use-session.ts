@@ -8,8 +8,6 @@ const TOKEN_REJECTED =
   'You are signed out, because the token is no longer valid. It may have expired or been revoked.'
 const PERSON_REJECTED = 'You are signed out, because your session has ended.'
 
-const IMPORT_STOPPED = 'The import has stopped. Importing the file again is safe.'
-
 /**
  * Resumes the session of an earlier visit, and ends a session once the service rejects it.
  *
@@ -55,7 +53,7 @@ export function useSession(signIn: SignIn | undefined, onOpen: (session: Session
     const listener = new AbortController()
     const end = () => {
       const reason = session.person === undefined ? TOKEN_REJECTED : PERSON_REJECTED
-      close(session.isImporting ? `${reason} ${IMPORT_STOPPED}` : reason)
+      close([reason, session.interruption].filter(Boolean).join(' '))
     }
     session.rejected.addEventListener('abort', end, listener)
     return () => listener.abort()

@@ -1,4 +1,5 @@
 import {
+  type CallOptions,
   type NewPlant,
   type Plant,
   type PlantStoreClient,
@@ -7,10 +8,9 @@ import {
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
-import { ownValue } from '../../contract/members.ts'
 import { retry } from '../../time/retry.ts'
 import { hasSameContent, pickContent } from '../model/members.ts'
-import { compare, replaceMembers } from './merge.ts'
+import { compare, replaceMembers, toPatch } from './merge.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */
 export interface Intent {
@@ -22,8 +22,24 @@ export interface Intent {
 
 /** The intent was carried out, and this is stored now, or somebody else has changed the same. */
 export type SaveResult =
-  | { readonly kind: 'done'; readonly plant: Plant | undefined }
+  | {
+      readonly kind: 'done'
+      readonly plant: Plant | undefined
+      /** Takes it back. Undefined if nothing had to be changed, or perhaps not. */
+      readonly undo?: Intent | undefined
+    }
   | { readonly kind: 'conflict'; readonly stored: StoredPlant | undefined }
+
+/** The intent that takes an intent back. */
+export function reverse({ id, before, after }: Intent): Intent {
+  return { id, before: after, after: before }
+}
+
+/** What deliveries need of the client. */
+export type DeliveryClient = Pick<
+  PlantStoreClient,
+  'createPlant' | 'getPlant' | 'updatePlant' | 'deletePlant'
+>
 
 /** How often a plant can change between looking at it and changing it. */
 const ATTEMPTS_MAX = 4
@@ -37,76 +53,92 @@ const ATTEMPTS_MAX = 4
  * @throws what the client throws
  */
 export async function deliver(
-  client: PlantStoreClient,
-  { id, before, after }: Intent,
+  client: DeliveryClient,
+  intent: Intent,
   canRead: boolean,
+  options: CallOptions = {},
 ): Promise<SaveResult> {
+  const { id, before, after } = intent
+  /** Whether an attempt may have carried it out. */
+  let isUncertain = false
   const carryOut = () => {
-    if (after === undefined) return remove(client, id, before)
-    if (before === undefined) return add(client, { ...after, id }, canRead)
-    return edit(client, id, before, after)
+    if (after === undefined) return remove(client, id, before, options)
+    if (before === undefined) return add(client, { ...after, id }, canRead, options)
+    return edit(client, id, before, after, options)
   }
-  const delayAfter = (error: unknown) => (canRead && isRace(error) ? 0 : undefined)
-  return retry(carryOut, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
+  const delayAfter = (error: unknown) => {
+    isUncertain ||= error instanceof UnknownOutcomeError
+    return canRead && isRace(error) ? 0 : undefined
+  }
+  const result = await retry(carryOut, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
+  return isUncertain && result.kind === 'done' ? { undo: reverse(intent), ...result } : result
 }
 
 async function add(
-  client: PlantStoreClient,
+  client: DeliveryClient,
   plant: NewPlant,
   canRead: boolean,
+  options: CallOptions,
 ): Promise<SaveResult> {
   try {
-    await client.createPlant(plant)
+    await client.createPlant(plant, options)
     return { kind: 'done', plant: pickContent(plant) }
   } catch (error) {
     if (!canRead || !hasCondition(error, 'plant-exists')) throw error
-    const found = await findPlant(client, plant.id)
+    const found = await findPlant(client, plant.id, options)
     if (found === undefined) throw error
     return { kind: 'conflict', stored: found.plant }
   }
 }
 
 async function edit(
-  client: PlantStoreClient,
+  client: DeliveryClient,
   id: bigint,
   before: Plant,
   after: Plant,
+  options: CallOptions,
 ): Promise<SaveResult> {
-  const found = await findPlant(client, id)
+  const found = await findPlant(client, id, options)
   if (found === undefined) return { kind: 'conflict', stored: undefined }
   const { plant: stored, etag: ifMatch } = found
   const { changed, contested } = compare(before, after, stored)
   if (contested.length > 0) return { kind: 'conflict', stored }
-  // Unlike a replacement, it keeps members that the service has gained since the page was loaded.
-  const patch = changed.map(({ name }) => [name, ownValue(after, name) ?? null])
-  if (changed.length > 0) await client.updatePlant(id, Object.fromEntries(patch), { ifMatch })
-  return { kind: 'done', plant: replaceMembers(stored, changed, after) }
+  const plant = replaceMembers(stored, changed, after)
+  if (changed.length === 0) return { kind: 'done', plant }
+  await client.updatePlant(id, toPatch(changed, after), { ...options, ifMatch })
+  return { kind: 'done', plant, undo: { id, before: plant, after: pickContent(stored) } }
 }
 
 async function remove(
-  client: PlantStoreClient,
+  client: DeliveryClient,
   id: bigint,
   before: Plant | undefined,
+  options: CallOptions,
 ): Promise<SaveResult> {
-  const found = await findPlant(client, id)
-  if (found !== undefined) {
-    if (!hasSameContent(found.plant, before)) return { kind: 'conflict', stored: found.plant }
-    await client.deletePlant(id, { ifMatch: found.etag })
-  }
-  return { kind: 'done', plant: undefined }
+  const found = await findPlant(client, id, options)
+  if (found === undefined) return { kind: 'done', plant: undefined }
+  const { plant: stored, etag: ifMatch } = found
+  if (!hasSameContent(stored, before)) return { kind: 'conflict', stored }
+  await client.deletePlant(id, { ...options, ifMatch })
+  const undo = { id, before: undefined, after: pickContent(stored) }
+  return { kind: 'done', plant: undefined, undo }
 }
 
-async function findPlant(client: PlantStoreClient, id: bigint): Promise<TaggedPlant | undefined> {
+async function findPlant(
+  client: DeliveryClient,
+  id: bigint,
+  options: CallOptions,
+): Promise<TaggedPlant | undefined> {
   try {
-    return await client.getPlant(id)
+    return await client.getPlant(id, options)
   } catch (error) {
     if (hasCondition(error, 'plant-not-found')) return undefined
     throw error
   }
 }
 
-/** Whether the plant has changed, or may have, between looking at it and changing it. */
-function isRace(error: unknown): boolean {
+/** Whether a plant has changed, or may have, between looking at it and changing it. */
+export function isRace(error: unknown): boolean {
   if (error instanceof UnknownOutcomeError) return true
   const races = ['plant-exists', 'plant-changed', 'plant-not-found'] as const
   return races.some((condition) => hasCondition(error, condition))

@@ -1,4 +1,4 @@
-import type { Plant } from '../../client/client.ts'
+import type { Plant, PlantPatch } from '../../client/client.ts'
 import { type Member, ownValue } from '../../contract/members.ts'
 import { contentMembers, pickContent } from '../model/members.ts'
 
@@ -28,4 +28,13 @@ export function compare(before: Plant, wanted: Plant, stored: Plant): Comparison
 export function replaceMembers(plant: Plant, replaced: readonly Member[], other: Plant): Plant {
   const values = replaced.map(({ name }) => [name, ownValue(other, name)])
   return pickContent({ ...plant, ...Object.fromEntries(values) })
+}
+
+/**
+ * The patch that gives a plant the values that some members have in another one. Unlike a replacement, it keeps members
+ * that the service has gained since the page was loaded.
+ */
+export function toPatch(changed: readonly Member[], other: Plant): PlantPatch {
+  const values = changed.map(({ name }) => [name, ownValue(other, name) ?? null])
+  return Object.fromEntries(values)
 }

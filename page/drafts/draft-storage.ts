@@ -1,34 +1,49 @@
-import { storages } from '../access/session.ts'
+import type { TabStorage } from '../storage/tab-storage.ts'
 import type { Drafts } from './drafts.ts'
 
-const KEY = 'plant-store-drafts'
+const NAME = 'drafts'
 
-/**
- * Copies the drafts to the tab's storage, because the tab leaves the page so that the person can sign in. The page keeps
- * them too, because the person can stop it from leaving.
- *
- * @returns whether they can be read again. Otherwise, they are too large, or storage is blocked
- */
-export function stashDrafts(drafts: Drafts): boolean {
-  if (drafts.unsaved.length === 0) return false
-  try {
-    sessionStorage.setItem(KEY, drafts.toJson())
-    return true
-  } catch {
-    return false
+/** Keeps drafts in the tab's storage, so that they survive when the page is left, reloaded or crashes. */
+export class DraftStorage {
+  readonly #drafts: Drafts
+  readonly #storage: TabStorage
+  #isChanged = false
+  #isStored = true
+  #writing: Promise<void> | undefined
+
+  constructor(drafts: Drafts, storage: TabStorage) {
+    this.#drafts = drafts
+    this.#storage = storage
   }
-}
 
-/** Replaces the drafts by those in the tab's storage, if there are any. */
-export function unstashDrafts(drafts: Drafts): void {
-  const json = forgetStash()
-  if (json) drafts.load(json)
-}
+  /** Reads what the tab has kept, then keeps every change. */
+  async load(): Promise<void> {
+    const json = await this.#storage.get(NAME)
+    if (json !== undefined) this.#drafts.load(json)
+    this.#drafts.subscribe(() => {
+      this.#isChanged = true
+      this.#writing ??= this.#write()
+    })
+  }
 
-/** Removes the drafts from the tab's storage, and returns them as JSON. */
-export function forgetStash(): string | null | undefined {
-  const [tab] = storages()
-  const json = tab?.getItem(KEY)
-  tab?.removeItem(KEY)
-  return json
+  /** Resolves once all changes are stored, to whether they can be read again. */
+  async stored(): Promise<boolean> {
+    await this.#writing
+    return this.#isStored && this.#storage.isLasting()
+  }
+
+  async #write(): Promise<void> {
+    while (this.#isChanged) {
+      this.#isChanged = false
+      try {
+        if (this.#drafts.unsaved.length === 0) await this.#storage.delete([NAME])
+        else await this.#storage.set({ [NAME]: this.#drafts.toJson() })
+        this.#isStored = true
+      } catch {
+        // They are too large.
+        this.#isStored = false
+      }
+    }
+    this.#writing = undefined
+  }
 }

@@ -17,6 +17,8 @@ export interface Draft {
   readonly key: number
   /** Whether the plant is to be deleted. */
   readonly isDeletion: boolean
+  /** Whether it takes an earlier change back. */
+  readonly isUndo?: boolean
   readonly typed: Typed
   /** What the person has seen. Undefined for a plant to add. */
   readonly before: StoredPlant | undefined

@@ -1,12 +1,12 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { deliver } from '../changes/delivery.ts'
+import { deliver, type Intent } from '../changes/delivery.ts'
 import { explain, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
 import { isRejected } from '../errors/rejection.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantState } from '../list/plant-list.ts'
-import { hasSameContent, int64Fields } from '../model/members.ts'
+import { hasSameContent, int64Fields, pickContent } from '../model/members.ts'
 import { Model } from '../model/model.ts'
 import {
   chooseValue,
@@ -30,6 +30,8 @@ export interface Saver {
 
 export interface Saved {
   readonly draft: Draft
+  /** Takes the change back. Undefined if nothing had to be changed, or perhaps not. */
+  readonly undo: Intent | undefined
   /** Whether it was being edited. */
   readonly wasOpen: boolean
   /** Whether somebody else has changed the plant since. */
@@ -151,13 +153,20 @@ export class Drafts extends Model {
     const known = this.of(plant.id)
     if (known?.isDeletion && known.state === 'sending') return
     if (known !== undefined) this.discard(known.key)
-    const key = this.#add({ typed: typedOf(plant), before: plant, isDeletion: true })
-    await this.send(key, saver)
+    const { id } = plant
+    await this.carryOut({ id, before: pickContent(plant), after: undefined }, saver)
   }
 
-  /** Adds a deleted plant again. */
-  restore(plant: StoredPlant, saver: Saver): Promise<void> {
-    return this.send(this.#add({ typed: typedOf(plant), before: undefined }), saver)
+  /** Sends what nobody has typed. */
+  async carryOut(
+    { id, before, after }: Intent,
+    saver: Saver,
+    changes: Partial<Draft> = {},
+  ): Promise<void> {
+    const typed = typedOf({ name: '', ...(after ?? before), id })
+    const isDeletion = after === undefined
+    const key = this.#add({ typed, before: before && { ...before, id }, isDeletion, ...changes })
+    await this.send(key, saver)
   }
 
   /** In a conflict, saves the draft in place of the stored plant. */
@@ -226,11 +235,11 @@ export class Drafts extends Model {
         this.#update(key, { hasFailed: true, ...conflictWith(draft, outcome.stored) })
         return
       }
-      const { plant } = outcome
+      const { plant, undo } = outcome
       const wasOpen = this.#open === key
       this.discard(key)
       const isOvertaken = this.#reported.has(key) && !hasSameContent(this.#reported.get(key), plant)
-      saver.onSaved({ id, plant }, { draft, wasOpen, isOvertaken })
+      saver.onSaved({ id, plant }, { draft, undo, wasOpen, isOvertaken })
     } catch (error) {
       // A rejected token is replaced by signing in again.
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'

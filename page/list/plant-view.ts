@@ -121,6 +121,11 @@ export class PlantView extends Model {
     this.#replaceLoader(this.#listOf(selection))
   }
 
+  /** Shows what has been changed otherwise than by `apply`. */
+  catchUp(): void {
+    if (this.feed.state !== 'live') this.reload()
+  }
+
   /** Loads the plants in view again. */
   reload(): void {
     this.#isStarted = true

@@ -1,18 +1,17 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { SessionBar } from '../access/session-bar.tsx'
+import type { UndoLog } from '../changes/undo-log.ts'
 import { DraftEditor } from '../drafts/draft-editor.tsx'
-import { DraftTray } from '../drafts/draft-tray.tsx'
 import type { Drafts } from '../drafts/drafts.ts'
-import { UndoBar } from '../drafts/undo-bar.tsx'
 import { toSentence } from '../errors/error-text.ts'
-import { createFilter, type Selection, toFragment } from '../list/filter.ts'
-import type { PlantView } from '../list/plant-view.ts'
+import { createFilter, type Selection } from '../list/filter.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
 import { fieldTracks } from '../table/field-columns.ts'
 import { PlantTable } from '../table/plant-table.tsx'
 import type { FocusRequest } from '../table/use-row-focus.ts'
+import { Changes } from './changes.tsx'
 import { ListFooter } from './list-footer.tsx'
 import { PlantDetails } from './plant-details.tsx'
 import { StatusLine } from './status-line.tsx'
@@ -20,20 +19,23 @@ import { Tools } from './tools.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { usePlantView } from './use-plant-view.ts'
 import { useSaver } from './use-saver.ts'
+import { useUndo } from './use-undo.ts'
 import './plants.css'
 
 interface PlantsProps {
   readonly session: Session
   readonly drafts: Drafts
+  readonly log: UndoLog
   readonly onSignOut: () => void
 }
 
 /** Shows and changes plants. */
-export function Plants({ session, drafts, onSignOut }: PlantsProps) {
+export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
   const { client, canRead, canWrite, readOnlyReason } = session
   const view = usePlantView(session, drafts)
   const tags = useTags(client)
   useModel(drafts)
+  useModel(log)
   const [viewedId, setViewedId] = useState<bigint>()
   // At first, the row that has the focus by default.
   const [focusRequest, setFocusRequest] = useState<FocusRequest>({})
@@ -43,8 +45,9 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
     else addButton.current?.focus()
   }
   const navigation = useNavigation(client, view, focus)
-  const saving = useSaver(session, view, focus)
+  const saving = useSaver(session, view, log, focus)
   const { saver } = saving
+  const undoing = useUndo(log, drafts, saver, focus)
   const select = (selection: Selection) => {
     saving.endAnnouncement()
     setViewedId(undefined)
@@ -77,7 +80,11 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
       <SessionBar session={session} onSignOut={onSignOut} />
       <main style={{ '--fields-width': fieldTracks().width }}>
         {readOnlyReason !== undefined && <p class="notice">{toSentence(readOnlyReason)}</p>}
-        <Tools {...{ session, view, drafts, tags, addButton }} onSelect={select} />
+        <Tools
+          {...{ session, view, drafts, log, tags, addButton }}
+          onSelect={select}
+          onUndo={undoing.undo}
+        />
         {!edited && editor && <div class="panel">{editor}</div>}
         {canRead && (
           <>
@@ -101,60 +108,9 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
           </>
         )}
         {/* Below the table, where they move no row. */}
-        <DraftTray drafts={drafts} saver={saver} session={session} onFocus={() => focus()} />
-        <Results {...saving} view={view} drafts={drafts} onFocus={focus} />
+        <Changes {...{ session, view, drafts, log, saving, undoing }} onFocus={focus} />
       </main>
     </div>
-  )
-}
-
-/** Says which changes have been saved, and offers to undo deletions. */
-function Results({
-  saver,
-  deleted,
-  setDeleted,
-  announcement: { text, isSeen, added },
-  endAnnouncement,
-  view,
-  drafts,
-  onFocus,
-}: ReturnType<typeof useSaver> & {
-  readonly view: PlantView
-  readonly drafts: Drafts
-  /** Called with a plant that is there again, or when the focused button disappears. */
-  readonly onFocus: (id?: bigint) => void
-}) {
-  return (
-    <>
-      <UndoBar
-        deleted={deleted}
-        onUndo={(plant) => {
-          setDeleted(deleted.filter((each) => each !== plant))
-          drafts.restore(plant, saver).then(() => onFocus(plant.id))
-        }}
-        onDismiss={() => {
-          setDeleted([])
-          onFocus()
-        }}
-      />
-      <p role="status" class={isSeen ? 'for-screen-readers' : 'notice'}>
-        {text}{' '}
-        {added !== undefined && (
-          <a
-            href={toFragment({ filter: {}, first: added })}
-            onClick={(event) => {
-              if (view.list.find(added) === undefined) return
-              event.preventDefault()
-              // The focus leaves the link.
-              endAnnouncement()
-              onFocus(added)
-            }}
-          >
-            Show it
-          </a>
-        )}
-      </p>
-    </>
   )
 }
 

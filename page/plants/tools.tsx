@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import type { PlantStoreClient } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
+import type { UndoLog } from '../changes/undo-log.ts'
 import type { Drafts } from '../drafts/drafts.ts'
 import { isEmpty, type Selection } from '../list/filter.ts'
 import { findLastPlants } from '../list/last-plants.ts'
@@ -19,16 +20,21 @@ export function Tools({
   session,
   view,
   drafts,
+  log,
   tags,
   addButton,
   onSelect,
+  onUndo,
 }: {
   readonly session: Session
   readonly view: PlantView
   readonly drafts: Drafts
+  readonly log: UndoLog
   readonly tags: Tags
   readonly addButton: RefObject<HTMLButtonElement | null>
   readonly onSelect: (selection: Selection) => void
+  /** Takes an operation back. */
+  readonly onUndo: (key: number) => void
 }) {
   const { client, canRead, canWrite } = session
   const add = canWrite && (
@@ -42,12 +48,13 @@ export function Tools({
     </button>
   )
   if (canRead) {
-    const reload = () => {
-      if (view.feed.state !== 'live') view.reload()
-    }
     return (
       <Toolbar tags={tags} selection={view.selection} onSelect={onSelect}>
-        <TransferButtons session={session} filter={view.selection.filter} onImported={reload} />
+        <TransferButtons
+          {...{ session, log, onUndo }}
+          filter={view.selection.filter}
+          onImported={() => view.catchUp()}
+        />
         {add}
       </Toolbar>
     )
@@ -63,7 +70,7 @@ export function Tools({
       </p>
       {canWrite && (
         <div class="buttons">
-          <TransferButtons session={session} filter={{}} />
+          <TransferButtons {...{ session, log, onUndo }} filter={{}} />
           {add}
         </div>
       )}

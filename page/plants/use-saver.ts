@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { StoredPlant } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
+import type { UndoLog } from '../changes/undo-log.ts'
 import type { Saver } from '../drafts/drafts.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { labelOf } from '../text/display-text.ts'
@@ -16,36 +16,34 @@ interface Announcement {
 const NOTHING: Announcement = { text: '', isSeen: true }
 
 /**
- * Shows and announces the changes that are saved, and remembers the deleted plants.
+ * Shows, announces and logs the changes that are saved.
  *
  * @param focus focuses a plant whose editor has closed, or the button that adds one
  */
 export function useSaver(
   { client, canRead }: Session,
   view: PlantView,
+  log: UndoLog,
   focus: (target: bigint | 'add') => void,
 ) {
-  const [deleted, setDeleted] = useState<readonly StoredPlant[]>([])
   const [announcement, setAnnouncement] = useState(NOTHING)
   const saver: Saver = {
     client,
     canRead,
-    onSaved: (change, { draft, wasOpen, isOvertaken }) => {
+    onSaved: (change, { draft, undo, wasOpen, isOvertaken }) => {
       if (!isOvertaken) view.apply(change)
-      const { isDeletion, before, typed } = draft
+      const { isDeletion, before, typed, isUndo } = draft
       const done = isDeletion ? 'Deleted' : before === undefined ? 'Added' : 'Saved'
       const added = isDeletion || before !== undefined || !canRead ? undefined : change.id
       const isSeen = isDeletion || (added === undefined && view.list.find(change.id) !== undefined)
       setAnnouncement({ text: `${done} ${labelOf(typed)}.`, isSeen, added })
-      if (isDeletion && before) setDeleted((earlier) => [...earlier, before])
+      if (undo && !isUndo) log.add(log.begin(done, labelOf(typed)), [undo])
       // The table stays where it is when a plant is added.
       if (wasOpen) focus(before === undefined ? 'add' : change.id)
     },
   }
   return {
     saver,
-    deleted,
-    setDeleted,
     announcement,
     endAnnouncement: () => setAnnouncement(NOTHING),
   }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
+import type { UndoLog } from '../changes/undo-log.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
 import type { Filter } from '../list/filter.ts'
 import { ExportDialog } from './export-dialog.tsx'
@@ -10,13 +11,18 @@ import './transfer.css'
 /** The toolbar's buttons that import plants and export those that the filter selects. */
 export function TransferButtons({
   session,
+  log,
   filter,
   onImported = () => {},
+  onUndo,
 }: {
   readonly session: Session
+  readonly log: UndoLog
   readonly filter: Filter
   /** Called once plants have been imported. */
   readonly onImported?: () => void
+  /** Takes an operation back. */
+  readonly onUndo: (key: number) => void
 }) {
   const { canRead, canWrite } = session
   const input = useRef<HTMLInputElement>(null)
@@ -33,7 +39,7 @@ export function TransferButtons({
     setDialog(dialog)
   }
   const openImport = (files: readonly File[]) =>
-    open(<ImportDialog {...{ session, files, onImported }} onClose={close} />)
+    open(<ImportDialog {...{ session, log, files, onImported, onUndo }} onClose={close} />)
   const openExport = () =>
     open(<ExportDialog client={session.client} filter={filter} onClose={close} />)
   const isOver = useFileDrop(canWrite && dialog === undefined ? openImport : undefined)

@@ -21,6 +21,7 @@ const alba = { name: 'Abies alba', tag: 'Tree' }
 const acer = { name: 'Acer' }
 const unavailable = answered(...busy)
 const done = { kind: 'done', plant: alba }
+const undoOf = (id: bigint) => ({ undo: { id, before: alba, after: acer } })
 
 let latest = 0n
 
@@ -61,7 +62,7 @@ t.test('a token that cannot read learns that the id is taken', async (t) => {
 t.test('a plant is replaced', async (t) => {
   const id = await store(acer)
   const { outcome, requests } = await send(t, { id, before: acer, after: alba })
-  t.same(await outcome, done)
+  t.strictSame(await outcome, { ...done, ...undoOf(id) })
   t.same(requests(), ['GET', 'PATCH'])
   t.match(await service.stored(id), alba)
 })
@@ -70,9 +71,10 @@ t.test('a plant is deleted, once', async (t) => {
   const id = await store(acer)
   const intent = { id, before: acer, after: undefined }
   const gone = { kind: 'done', plant: undefined }
-  t.same(await (await send(t, intent)).outcome, gone)
+  const undo = { id, before: undefined, after: acer }
+  t.strictSame(await (await send(t, intent)).outcome, { ...gone, undo })
   t.equal(await service.stored(id), undefined)
-  t.same(await (await send(t, intent)).outcome, gone, 'it is gone, as intended')
+  t.strictSame(await (await send(t, intent)).outcome, gone, 'it is gone, as intended')
 })
 
 t.test('a plant that somebody else has changed is not replaced', async (t) => {
@@ -88,7 +90,8 @@ t.test('a change is merged with what others have changed in other members', asyn
   const after = { name: 'Acer rubrum' }
   const { outcome, requests } = await send(t, { id, before: acer, after })
   const merged = { name: 'Acer rubrum', tag: 'Shrub' }
-  t.strictSame(await outcome, { kind: 'done', plant: merged })
+  const undo = { id, before: merged, after: { name: 'Acer', tag: 'Shrub' } }
+  t.strictSame(await outcome, { kind: 'done', plant: merged, undo })
   t.same(requests(), ['GET', 'PATCH'])
   t.match(await service.stored(id), merged)
 })
@@ -125,7 +128,7 @@ t.test('a change whose response is lost is recognized', async (t) => {
   const id = await store(acer)
   const faults = [passed, lostResponse]
   const replaced = await send(t, { id, before: acer, after: alba }, faults)
-  t.same(await replaced.outcome, done)
+  t.strictSame(await replaced.outcome, { ...done, ...undoOf(id) })
   t.same(replaced.requests(), ['GET', 'PATCH', 'PATCH', 'GET'])
 })
 
@@ -154,5 +157,5 @@ t.test('other failures are thrown, and sending again is safe', async (t) => {
     const { outcome } = await send(t, intent, faults)
     t.match(await thrownBy(outcome), { condition: 'store-busy' })
   }
-  t.same(await (await send(t, intent)).outcome, done)
+  t.strictSame(await (await send(t, intent)).outcome, { ...done, ...undoOf(id) })
 })

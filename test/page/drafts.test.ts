@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { createClient } from '../../client/client.ts'
+import { createClient, type StoredPlant } from '../../client/client.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -48,6 +48,11 @@ async function beginEdit(t: Test, faults?: Fault[]) {
   const begun = await begin(t, faults)
   begun.drafts.edit(acer)
   return { ...begun, draft: begun.drafts.open as Draft }
+}
+
+/** Adds a plant that nobody has typed. */
+function restore(drafts: Drafts, { id, ...after }: StoredPlant, saver: Saver): Promise<void> {
+  return drafts.carryOut({ id, before: undefined, after }, saver)
 }
 
 async function store(name: string, tag?: string): Promise<void> {
@@ -128,7 +133,7 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
 
 t.test('a plant to add that is not sent yet is continued', async (t) => {
   const { drafts, saver } = await begin(t, [lost])
-  await drafts.restore({ id: 106n, name: 'deleted' }, saver)
+  await restore(drafts, { id: 106n, name: 'deleted' }, saver)
   drafts.add('7')
   const { key } = drafts.open as Draft
   drafts.type(key, { name: 'Abies' })
@@ -155,14 +160,14 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
 
 t.test('a rejected token keeps the draft', async (t) => {
   const { drafts, saver } = await begin(t, [], 'wrong')
-  await drafts.restore({ id: 103n, name: 'Abies' }, saver)
+  await restore(drafts, { id: 103n, name: 'Abies' }, saver)
   t.match(drafts.unsent, [{ typed: { id: '103', name: 'Abies', tag: undefined } }])
 })
 
 t.test('a bug is not a reason to send again', async (t) => {
   const { drafts, saver } = await begin(t)
   const client = { ...saver.client, createPlant: () => Promise.reject(new TypeError('a bug')) }
-  await drafts.restore({ id: 104n, name: 'x' }, { ...saver, client } as unknown as Saver)
+  await restore(drafts, { id: 104n, name: 'x' }, { ...saver, client } as unknown as Saver)
   t.match(drafts.all, [{ state: 'refused', problem: /a bug/ }])
 })
 
@@ -242,7 +247,7 @@ t.test(
     await store('Acer')
     const { drafts, saver } = await begin(t)
     for (const choice of ['other', 'replace']) {
-      await drafts.restore({ id: 1n, name: 'mine' }, saver)
+      await restore(drafts, { id: 1n, name: 'mine' }, saver)
       const { key } = drafts.all[0] as Draft
       t.match(drafts.all, [{ state: 'conflict', stored: { name: 'Acer' } }])
       if (choice === 'replace') await drafts.keepMine(key, saver)
@@ -262,7 +267,7 @@ t.test(
 t.test('another id is another plant, without a conflict', async (t) => {
   await store('Acer')
   const { drafts, saver } = await begin(t)
-  await drafts.restore({ id: 1n, name: 'mine' }, saver)
+  await restore(drafts, { id: 1n, name: 'mine' }, saver)
   const { key } = drafts.all[0] as Draft
   drafts.type(key, { name: 'mine, too' })
   t.match(drafts.all, [{ state: 'conflict' }])
@@ -274,7 +279,7 @@ t.test('a plant is deleted, and added again', async (t) => {
   const { drafts, saver, saved } = await beginEdit(t)
   await drafts.delete(acer, saver)
   t.equal(await service.stored(1n), undefined)
-  await drafts.restore(acer, saver)
+  await restore(drafts, acer, saver)
   t.match(await service.stored(1n), { name: 'Acer' })
   t.same(
     saved.map(({ plant }) => plant !== undefined),
@@ -357,8 +362,8 @@ t.test('a deletion in conflict is done once somebody else has deleted the plant'
 t.test('a draft that is continued is not sent with all others', async (t) => {
   const { arrived, proceed, wait } = waiting()
   const { drafts, saver, saved } = await begin(t, [lost, lost, wait])
-  await drafts.restore({ id: 107n, name: 'Abies' }, saver)
-  await drafts.restore({ id: 108n, name: 'Ac' }, saver)
+  await restore(drafts, { id: 107n, name: 'Abies' }, saver)
+  await restore(drafts, { id: 108n, name: 'Ac' }, saver)
   const { key } = drafts.all[1] as Draft
   const sending = drafts.sendAll(saver)
   await arrived

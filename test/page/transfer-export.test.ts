@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createClient, type PlantStoreClient } from '../../client/client.ts'
 import { recordFormats } from '../../formats/record-formats.ts'
+import { RefusedPlants } from '../../page/changes/refused-plants.ts'
 import type { Filter } from '../../page/list/filter.ts'
 import {
   type ExportFormat,
@@ -8,9 +9,8 @@ import {
   exportPlants,
   separatorOf,
 } from '../../page/transfer/export-run.ts'
-import { plantMapper } from '../../page/transfer/file/columns.ts'
+import { fieldsOf, plantMapper } from '../../page/transfer/file/columns.ts'
 import { openFile } from '../../page/transfer/file/import-file.ts'
-import { RefusedRecords, SHOWN_MAX } from '../../page/transfer/import/refused-records.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -143,10 +143,10 @@ t.test('an export ends when it is canceled', async (t) => {
 })
 
 t.test('refused records can be corrected and imported again', async (t) => {
-  const refused = new RefusedRecords({ id: '1', name: '0', tag: undefined }, 'line')
-  const other = { id: 4n, name: 'Acer', tag: '' }
-  refused.add({ record: { number: 2, values: { 0: 'a "b"', 1: '4' } }, reason: 'Taken', other })
-  refused.add({ record: { number: 3, values: { 0: '' } }, reason: 'The id is missing' })
+  const refused = new RefusedPlants('line')
+  const stored = { id: 4n, name: 'Acer', tag: '' }
+  refused.add({ number: 2, fields: ['4', 'a "b"', undefined], reason: 'Taken', stored })
+  refused.add({ number: 3, fields: [undefined, '', undefined], reason: 'The id is missing' })
   const file = new File([refused.toFile()], 'refused.csv')
   t.equal(
     await file.text(),
@@ -165,14 +165,17 @@ t.test('refused records can be corrected and imported again', async (t) => {
 })
 
 t.test('all refused records are in the file, and the first ones are shown in short', async (t) => {
-  const refused = new RefusedRecords({ id: 'id', name: 'name', tag: 'tag' }, 'item')
+  const refused = new RefusedPlants('item')
   const count = 3000
-  const values = { id: [1n], name: 'n'.repeat(1000), tag: null }
+  const fields = fieldsOf(
+    { number: 1, values: { id: [1n], name: 'n'.repeat(1000), tag: null } },
+    { id: 'id', name: 'name', tag: 'tag' },
+  )
   for (let number = 1; number <= count; number++) {
-    refused.add({ record: { number, values }, reason: 'The id must be a whole number' })
+    refused.add({ number, fields, reason: 'The id must be a whole number' })
   }
   t.equal(refused.count, count)
-  t.equal(refused.shown.length, SHOWN_MAX)
+  t.equal(refused.shown.length, 50)
   t.strictSame(refused.shown[0], {
     number: 1,
     reason: 'The id must be a whole number',

@@ -5,6 +5,7 @@ import type { Format } from '../../../formats/readers.ts'
 import type { FileRecord } from '../../../formats/records.ts'
 import { canBeEmpty, expectations, readOwn } from '../../model/member-text.ts'
 import { isOwn, members, ownMembers } from '../../model/members.ts'
+import type { PlantFields } from '../../text/fields-text.tsx'
 
 /** A column of a CSV file, or a member of the objects in a JSON file. */
 export interface Column {
@@ -143,6 +144,11 @@ export function mappedValue({ values }: FileRecord, mapping: Mapping, name: stri
 export function mappedText(record: FileRecord, mapping: Mapping, name: string): string | undefined {
   const value = mappedValue(record, mapping, name)
   return typeof value === 'string' || value === undefined ? value : toJson(value)
+}
+
+/** What a record has for each member, as text. */
+export function fieldsOf(record: FileRecord, mapping: Mapping): PlantFields {
+  return members.map(({ name }) => mappedText(record, mapping, name))
 }
 
 /** Whether a cell has no value although it is not empty: programs can put all cells in quotes. */

@@ -1,6 +1,6 @@
 import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
-import { limits } from '../../../contract/limits.gen.ts'
 import type { FileRecord } from '../../../formats/records.ts'
+import { findPlants, IDS_MAX } from '../../changes/find-plants.ts'
 import { hasSameContent, textLength } from '../../model/members.ts'
 import type { ToPlant } from '../file/columns.ts'
 
@@ -31,6 +31,8 @@ export interface Comparison {
    * it is here. Undefined if they would take too much memory.
    */
   readonly different: ReadonlyMap<bigint, StoredPlant> | undefined
+  /** The numbers of the records whose plants are stored. An import leaves these out. */
+  readonly same: ReadonlySet<number>
 }
 
 export interface ComparisonOptions {
@@ -47,9 +49,6 @@ export interface ComparisonOptions {
   readonly ownIdsMax?: number
 }
 
-/** The contract's limit on the number of ids in a request. */
-const IDS_MAX = limits.listPlants.id.maxItems
-
 /** A browser has six connections to a service, and one of them follows the changes. */
 const REQUESTS_MAX = 4
 
@@ -63,23 +62,9 @@ const PLANT_OVERHEAD = 100
 const OWN_IDS_MAX = 2 ** 20
 
 /** A valid record. */
-export interface Item {
+interface Item {
   readonly record: FileRecord
   readonly plant: NewPlant
-}
-
-/** The stored plants that have the ids of some records. */
-export async function findPlants(
-  client: Pick<PlantStoreClient, 'plants'>,
-  items: readonly Item[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<bigint, StoredPlant>> {
-  const stored = new Map<bigint, StoredPlant>()
-  for (let start = 0; start < items.length; start += IDS_MAX) {
-    const id = items.slice(start, start + IDS_MAX).map(({ plant }) => plant.id)
-    for await (const plant of client.plants({ id }, { signal })) stored.set(plant.id, plant)
-  }
-  return stored
 }
 
 /**
@@ -106,6 +91,7 @@ class ComparisonRun {
   }
   readonly #different = new Map<bigint, StoredPlant>()
   #differentLength = 0
+  readonly #same = new Set<number>()
   /** The first record with each id. */
   readonly #firsts = new Map<bigint, Item>()
   #batch: Item[] = []
@@ -139,7 +125,11 @@ class ComparisonRun {
     if (this.#batch.length > 0) this.#startRequest()
     await Promise.all(this.#requests)
     const isComplete = this.#differentLength <= differentLengthMax
-    return { groups: this.#groups, different: isComplete ? this.#different : undefined }
+    return {
+      groups: this.#groups,
+      different: isComplete ? this.#different : undefined,
+      same: this.#same,
+    }
   }
 
   #startRequest(): void {
@@ -152,12 +142,15 @@ class ComparisonRun {
 
   async #compare(items: readonly Item[]): Promise<void> {
     const { client, signal, differentLengthMax = DIFFERENT_LENGTH_MAX } = this.#options
-    const stored = await findPlants(client, items, signal)
+    const ids = items.map(({ plant }) => plant.id)
+    const stored = await findPlants(client, ids, signal)
     for (const { record, plant } of items) {
       const other = stored.get(plant.id)
       if (other === undefined) this.#count('new', { record })
-      else if (hasSameContent(other, plant)) this.#count('same', { record })
-      else {
+      else if (hasSameContent(other, plant)) {
+        this.#same.add(record.number)
+        this.#count('same', { record })
+      } else {
         this.#count('different', { record, stored: other })
         this.#differentLength += PLANT_OVERHEAD + textLength(other)
         if (this.#differentLength <= differentLengthMax) this.#different.set(plant.id, other)

@@ -3,17 +3,14 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../../access/session.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { toFields } from '../../model/members.ts'
+import { FieldsText } from '../../text/fields-text.tsx'
 import { formatCount, formatNumber } from '../../text/numbers.ts'
-import type { Mapping } from '../file/columns.ts'
+import { fieldsOf, type Mapping } from '../file/columns.ts'
 import { nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
 import type { Comparison, Fate } from './comparison.ts'
 import type { ConflictChoice } from './import-run.ts'
-import { RecordText } from './record-text.tsx'
-import { fieldsOf } from './refused-records.ts'
 import { useComparison } from './use-comparison.ts'
-
-type Choice = ConflictChoice['is']
 
 const FATES: readonly Fate[] = ['new', 'different', 'same', 'refused']
 
@@ -29,21 +26,20 @@ export function ImportComparison({
   readonly session: Session
   readonly file: ImportFile
   readonly mapping: Mapping
-  readonly onStart: (onConflict: ConflictChoice) => void
+  readonly onStart: (comparison: Comparison, onConflict: ConflictChoice) => void
   readonly onBack: () => void
   readonly onClose: () => void
 }) {
   const { bytes, comparison, problem } = useComparison(session, file, mapping)
-  const [choice, setChoice] = useState<Choice>('keep')
+  const [choice, setChoice] = useState<ConflictChoice>('keep')
 
   if (problem !== undefined || comparison === undefined) {
     return <Unfinished {...{ file, bytes, problem, onBack, onClose }} />
   }
-  const { groups, different } = comparison
+  const { groups } = comparison
   const start = (event: SubmitEvent) => {
     event.preventDefault()
-    const isReplacing = choice === 'replace' && different !== undefined
-    onStart(isReplacing ? { is: 'replace', seen: different } : { is: choice as 'keep' | 'stop' })
+    onStart(comparison, choice)
   }
   return (
     <Dialog title={`Preview of ${file.name}`} onClose={onClose}>
@@ -129,8 +125,8 @@ function Conflicts({
   readonly file: ImportFile
   readonly comparison: Comparison
   readonly canRead: boolean
-  readonly choice: Choice
-  readonly setChoice: (choice: Choice) => void
+  readonly choice: ConflictChoice
+  readonly setChoice: (choice: ConflictChoice) => void
 }) {
   const { first } = groups.different
   const row = first && `${nounOf(file.format).toLowerCase()} ${first.record.number}`
@@ -149,7 +145,7 @@ function Conflicts({
         >
           {different === undefined
             ? 'These are too many for the page. Split the file.'
-            : 'It then has what the file has, and nothing else. A plant that somebody changes until then stays.'}
+            : 'It then has what the file has, and nothing else. What somebody changes until then stays.'}
         </Option>
       )}
       <Option is="stop" label="Stop the import" {...{ choice, setChoice }}>
@@ -169,10 +165,10 @@ function Option({
   isDisabled = false,
   children,
 }: {
-  readonly is: Choice
+  readonly is: ConflictChoice
   readonly label: string
-  readonly choice: Choice
-  readonly setChoice: (choice: Choice) => void
+  readonly choice: ConflictChoice
+  readonly setChoice: (choice: ConflictChoice) => void
   readonly isDisabled?: boolean
   readonly children: ComponentChildren
 }) {
@@ -192,7 +188,7 @@ function Option({
   )
 }
 
-function describeFate(fate: Fate, count: number, choice: Choice): string {
+function describeFate(fate: Fate, count: number, choice: ConflictChoice): string {
   switch (fate) {
     case 'new':
       return formatCount(count, 'new plant')
@@ -231,8 +227,8 @@ function First({
         {reason && `: ${reason}`}
       </p>
       <div class="versions">
-        <RecordText fields={fieldsOf(record, mapping)} label="In the file" />
-        {stored !== undefined && <RecordText fields={toFields(stored)} label="Stored" />}
+        <FieldsText fields={fieldsOf(record, mapping)} label="In the file" />
+        {stored !== undefined && <FieldsText fields={toFields(stored)} label="Stored" />}
       </div>
     </>
   )

@@ -7,9 +7,10 @@ import type { Mapping } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
 import { numberFile } from '../file/numbering.ts'
+import type { Comparison } from './comparison.ts'
 import { ImportComparison } from './import-comparison.tsx'
 import { ImportPreview } from './import-preview.tsx'
-import { ImportProgress } from './import-progress.tsx'
+import { ImportProgress, type ImportTarget } from './import-progress.tsx'
 import type { ConflictChoice } from './import-run.ts'
 
 type Step =
@@ -27,21 +28,16 @@ type Step =
       readonly is: 'running'
       readonly file: ImportFile
       readonly mapping: Mapping
+      readonly comparison: Comparison
       readonly onConflict: ConflictChoice
     }
 
 /** Imports a file: recognizes it, shows its first records, compares it with the store, and stores the plants. */
 export function ImportDialog({
-  session,
   files: firstFiles,
-  onImported,
-  onClose,
-}: {
-  readonly session: Session
-  readonly files: readonly File[]
-  readonly onImported: () => void
-  readonly onClose: () => void
-}) {
+  ...target
+}: ImportTarget & { readonly files: readonly File[] }) {
+  const { session, onClose } = target
   const [files, setFiles] = useState(firstFiles)
   const [step, setStep] = useState<Step>({ is: 'reading' })
   // Another file can be dropped until this one is compared.
@@ -58,16 +54,7 @@ export function ImportDialog({
 
   switch (step.is) {
     case 'reading':
-      return (
-        <Dialog title={`Reading ${files[0]?.name}`} onClose={onClose}>
-          <progress aria-label="Reading the file" />
-          <footer>
-            <button type="button" onClick={onClose}>
-              Cancel
-            </button>
-          </footer>
-        </Dialog>
-      )
+      return <Reading name={files[0]?.name} onClose={onClose} />
     case 'unusable':
       return <Unusable problem={step.problem} {...{ isOver, onClose }} />
     case 'ready': {
@@ -88,23 +75,37 @@ export function ImportDialog({
       return (
         <ImportComparison
           {...{ session, file, mapping, onClose }}
-          onStart={(onConflict) => setStep({ is: 'running', file, mapping, onConflict })}
+          onStart={(comparison, onConflict) =>
+            setStep({ is: 'running', file, mapping, comparison, onConflict })
+          }
           onBack={() => setStep({ is: 'ready', file: source, mapping })}
         />
       )
     }
-    case 'running':
-      return (
-        <ImportProgress
-          session={session}
-          file={step.file}
-          mapping={step.mapping}
-          onConflict={step.onConflict}
-          onImported={onImported}
-          onClose={onClose}
-        />
-      )
+    case 'running': {
+      const { is, ...run } = step
+      return <ImportProgress {...target} {...run} />
+    }
   }
+}
+
+function Reading({
+  name,
+  onClose,
+}: {
+  readonly name: string | undefined
+  readonly onClose: () => void
+}) {
+  return (
+    <Dialog title={`Reading ${name}`} onClose={onClose}>
+      <progress aria-label="Reading the file" />
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </footer>
+    </Dialog>
+  )
 }
 
 function Unusable({

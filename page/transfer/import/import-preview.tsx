@@ -6,12 +6,12 @@ import { Dialog } from '../../dialog/dialog.tsx'
 import { parseId } from '../../list/plant-id.ts'
 import { isOwn, members } from '../../model/members.ts'
 import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
+import { FieldText } from '../../text/fields-text.tsx'
 import { PlantText } from '../../text/plant-text.tsx'
 import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
 import type { Header, ImportFile } from '../file/import-file.ts'
 import { NUMBERED, withId } from '../file/numbering.ts'
-import { RecordPart } from './record-text.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
   csv: 'CSV',
@@ -295,6 +295,6 @@ function Sample({
 
 /** An own member that a record lacks leaves its cell empty. */
 function Cell({ member, text }: { readonly member: Member; readonly text: string | undefined }) {
-  if (!isOwn(member)) return <RecordPart name={member.name} text={text} />
+  if (!isOwn(member)) return <FieldText name={member.name} text={text} />
   return text ? <PlantText text={text} blank="" length={ROW_LENGTH} /> : null
 }

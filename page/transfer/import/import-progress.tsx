@@ -1,128 +1,99 @@
+import { useState } from 'preact/hooks'
+import { readers } from '../../../formats/readers.ts'
 import type { Session } from '../../access/session.ts'
-import { Dialog } from '../../dialog/dialog.tsx'
-import { download } from '../../dialog/download.ts'
-import { formatCount, formatNumber } from '../../text/numbers.ts'
-import type { Mapping } from '../file/columns.ts'
-import { nounOf } from '../file/file-kind.ts'
+import { RefusedPlants } from '../../changes/refused-plants.ts'
+import { RunDialog } from '../../changes/run-dialog.tsx'
+import type { UndoLog } from '../../changes/undo-log.ts'
+import { useRun } from '../../changes/use-run.ts'
+import { explain } from '../../errors/error-text.ts'
+import { fieldsOf, type Mapping, plantMapper } from '../file/columns.ts'
+import { FileProblem, nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
-import type { ConflictChoice } from './import-run.ts'
-import { RecordText } from './record-text.tsx'
-import type { RefusedRecords, ShownRefusal } from './refused-records.ts'
-import { useImport } from './use-import.ts'
+import type { Comparison } from './comparison.ts'
+import { type ConflictChoice, importRecords } from './import-run.ts'
+
+/** Where plants are imported, and what happens then. */
+export interface ImportTarget {
+  readonly session: Session
+  readonly log: UndoLog
+  /** Called once plants have been imported. */
+  readonly onImported: () => void
+  readonly onClose: () => void
+  /** Takes an operation back. */
+  readonly onUndo: (key: number) => void
+}
 
 /** Runs an import, then shows what it did. */
 export function ImportProgress({
   session,
+  log,
   file,
   mapping,
+  comparison,
   onConflict,
   onImported,
   onClose,
-}: {
-  readonly session: Session
+  onUndo,
+}: ImportTarget & {
   readonly file: ImportFile
   readonly mapping: Mapping
+  readonly comparison: Comparison
   readonly onConflict: ConflictChoice
-  readonly onImported: () => void
-  readonly onClose: () => void
 }) {
-  const { counts, refused, bytes, pause, end, cancel } = useImport(
+  const { name, size, format, isNumbered } = file
+  const [refused] = useState(() => new RefusedPlants(readers[format].counted))
+  const [operation] = useState(() => log.begin('Imported', name))
+  /** How much of the file has been read. */
+  const [bytes, setBytes] = useState(0)
+  const advice = isNumbered
+    ? 'Importing the file again would add these plants again, with other ids.'
+    : 'Importing the file again is safe.'
+  const run = useRun(
     session,
-    file,
-    mapping,
-    onConflict,
-    onImported,
+    `The import has stopped. ${advice}`,
+    (controls) =>
+      importRecords(file.records(setBytes), {
+        ...controls,
+        toPlant: plantMapper(mapping, format),
+        onConflict,
+        seen: comparison,
+        onChanged: (undo, unknown) => log.add(operation, undo, unknown),
+        onRefused: ({ record, ...rest }) =>
+          refused.add({ number: record.number, fields: fieldsOf(record, mapping), ...rest }),
+      }),
+    {
+      explainEnd: (error) => {
+        const problem = error instanceof FileProblem ? error.message : explain(error)
+        return `${problem} The rows before it were imported.`
+      },
+      onEnd: onImported,
+    },
   )
-  const title = end?.title ?? (pause === undefined ? `Importing ${file.name}` : 'Import paused')
+  const undo = () => {
+    onClose()
+    onUndo(operation)
+  }
+  const canUndo = session.canRead && log.find(operation)?.count
   return (
-    <Dialog title={title} isBusy={end === undefined} onClose={onClose}>
-      {end === undefined && <progress aria-label="Progress" value={bytes} max={file.size} />}
-      <dl class="counts">
-        <Count label="Created" value={counts.created} />
-        {onConflict.is === 'replace' && <Count label="Replaced" value={counts.replaced} />}
-        <Count label="Unchanged" value={counts.unchanged} />
-        <Count label="Not imported" value={refused.count} isProblem />
-      </dl>
-      <p class="problem" role="alert">
-        {pause?.problem ?? end?.problem}
-      </p>
-      {end !== undefined && refused.count > 0 && <Refused refused={refused} file={file} />}
-      <footer>
-        {end === undefined && (
-          <button type="button" onClick={cancel}>
-            Cancel
-          </button>
-        )}
-        {pause !== undefined && end === undefined && (
-          <button type="button" class="primary" onClick={pause.resume}>
-            Continue
-          </button>
-        )}
-        {end !== undefined && (
-          <button type="button" class="primary" onClick={onClose}>
-            Close
-          </button>
-        )}
-      </footer>
-    </Dialog>
+    <RunDialog
+      words={{
+        title: `Importing ${name}`,
+        noun: 'Import',
+        counts: [
+          ['created', 'Created'],
+          ...(onConflict === 'replace' ? [['changed', 'Replaced'] as const] : []),
+          ['unchanged', 'Unchanged'],
+        ],
+        refused: 'not imported',
+        item: 'row',
+        wanted: 'In the file',
+        place: nounOf(format),
+        canceled: `What was imported until then is stored, and the batch that was being sent may be too. ${advice}`,
+        file: name.replace(/\.\w+$/, ''),
+      }}
+      progress={{ value: bytes, max: size }}
+      onUndo={canUndo ? undo : undefined}
+      {...{ run, refused, onClose }}
+    />
   )
-}
-
-function Count({
-  label,
-  value,
-  isProblem = false,
-}: {
-  readonly label: string
-  readonly value: number
-  readonly isProblem?: boolean
-}) {
-  return (
-    <div class={isProblem && value > 0 ? 'problem' : ''}>
-      <dt>{label}</dt>
-      <dd>{formatNumber(value)}</dd>
-    </div>
-  )
-}
-
-/** The first refused records, and all of them as a file. */
-function Refused({
-  refused,
-  file: { name, format },
-}: {
-  readonly refused: RefusedRecords
-  readonly file: ImportFile
-}) {
-  const { shown, count } = refused
-  const save = () => download(refused.toFile(), `${name.replace(/\.\w+$/, '')}-refused.csv`)
-  return (
-    <section>
-      <header>
-        <h3>
-          {shown.length === count
-            ? `${formatCount(count, 'row')} not imported`
-            : `The first ${shown.length} of ${formatCount(count, 'row')} not imported`}
-        </h3>
-        <button type="button" onClick={save}>
-          Download
-        </button>
-      </header>
-      <ul class="refused">
-        {shown.toSorted(byNumber).map(({ number, reason, fields, storedFields }) => (
-          <li key={number}>
-            <b>
-              {nounOf(format)} {number}: {reason}
-            </b>
-            <RecordText fields={fields} label="In the file" />
-            {storedFields !== undefined && <RecordText fields={storedFields} label="Stored" />}
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-/** Conflicts are found after other problems. */
-function byNumber(one: ShownRefusal, other: ShownRefusal): number {
-  return one.number - other.number
 }

@@ -15,16 +15,10 @@ import type {
   OperationId,
   PlantCount,
 } from '../../../contract/operation-types.ts'
+import { entityTag } from '../../../contract/plant-version.ts'
 import type { Grant } from '../../../contract/scopes.ts'
 import { operationError } from '../responses/api-error.ts'
-import {
-  entityTag,
-  expectedVersions,
-  isKnown,
-  sendError,
-  sendJson,
-  serialize,
-} from '../responses/response.ts'
+import { expectedVersions, isKnown, sendError, sendJson, serialize } from '../responses/response.ts'
 import type { Follow } from './follow-changes.ts'
 
 declare module 'fastify' {

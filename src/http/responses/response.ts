@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { entityTag } from '../../../contract/plant-version.ts'
 import type { Clock } from '../../../time/clock.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
@@ -126,11 +127,6 @@ export function addCommonHeaders({ id }: FastifyRequest, reply: FastifyReply): v
  * well-formed.
  */
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
-
-/** The strong entity tag for a version. The version must not contain a double quote. */
-export function entityTag(version: string): string {
-  return `"${version}"`
-}
 
 /**
  * The versions that `If-Match` lists; undefined if it allows any. Weak tags are omitted, because the comparison is

@@ -3,10 +3,11 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { entityTag } from '../../../contract/plant-version.ts'
 import type { Clock } from '../../../time/clock.ts'
 import { preferredCoding } from './accept.ts'
 import { ByteBudget } from './byte-budget.ts'
-import { addVary, entityTag, isKnown, reserve } from './response.ts'
+import { addVary, isKnown, reserve } from './response.ts'
 
 /** Revalidated before each use, so that a page matches the running service. */
 const REVALIDATED = 'no-cache'

@@ -4,10 +4,8 @@ import { PlantStoreError } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { deliver } from '../../../page/changes/delivery.ts'
 import type { Draft } from '../../../page/drafts/draft.ts'
-import { stashDrafts, unstashDrafts } from '../../../page/drafts/draft-storage.ts'
 import { Drafts, type Saver } from '../../../page/drafts/drafts.ts'
 import { explainField } from '../../../page/errors/field-error.ts'
-import { openTab } from '../tab.ts'
 import { describeService, FIR } from './nursery.ts'
 
 t.before(() => describeService(t))
@@ -49,7 +47,12 @@ t.test('own fields that only others have changed are merged', async (t) => {
   const { calls, saver } = recorder({ ...FIR, id2 })
   const intent = { id: FIR.id, before: FIR, after: { ...FIR, name: 'Acer' } }
   const { id, ...merged } = { ...FIR, id2, name: 'Acer' }
-  t.strictSame(await deliver(saver.client, intent, true), { kind: 'done', plant: merged })
+  const { id: _, ...earlier } = { ...FIR, id2 }
+  t.strictSame(await deliver(saver.client, intent, true), {
+    kind: 'done',
+    plant: merged,
+    undo: { id, before: merged, after: earlier },
+  })
   t.strictSame(calls, [{ id, patch: { name: 'Acer' }, ifMatch: '"1"' }])
 })
 
@@ -75,7 +78,8 @@ t.test('an own field that both have changed is a conflict', async (t) => {
 
 t.test('a deleted plant is added again with all its fields', async (t) => {
   const { calls, saver } = recorder({})
-  await new Drafts().restore(FIR, saver)
+  const { id, ...after } = FIR
+  await new Drafts().carryOut({ id, before: undefined, after }, saver)
   t.strictSame(calls, [FIR])
 })
 
@@ -141,12 +145,10 @@ t.test('any member can be the one that the service refuses', async (t) => {
 })
 
 t.test('drafts in the storage of the tab keep what was typed', async (t) => {
-  openTab(t)
   const before = new Drafts()
   edit(before, { height: '12 cm', constructor: undefined })
-  stashDrafts(before)
   const drafts = new Drafts()
-  unstashDrafts(drafts)
+  drafts.load(before.toJson())
   t.match(drafts.open, { typed: { height: '12 cm', id2: String(FIR.id2) } })
   t.notOk(Object.hasOwn(Object(drafts.open?.typed), 'constructor'))
   t.equal(drafts.open?.key, before.open?.key)

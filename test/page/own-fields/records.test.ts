@@ -2,10 +2,10 @@
 import t from 'tap'
 import type { NewPlant, PlantStoreClient } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
 import { exportPlants } from '../../../page/transfer/export-run.ts'
-import { guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
+import { fieldsOf, guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
-import { RefusedRecords } from '../../../page/transfer/import/refused-records.ts'
 import { describeService, FIR } from './nursery.ts'
 
 t.before(() => describeService(t))
@@ -117,10 +117,11 @@ for (const format of ['csv', 'ndjson'] as const) {
 }
 
 t.test('refused records have the columns of all members, and can be imported', async (t) => {
-  const refused = new RefusedRecords(ALL, 'line')
+  const refused = new RefusedPlants('line')
   const values = { ...base, height: '1,5', inStock: 'x' }
-  const other = { ...FIR, id: 4n } as NewPlant
-  refused.add({ record: { number: 2, values }, reason: 'Taken', other })
+  const stored = { ...FIR, id: 4n } as NewPlant
+  const fields = fieldsOf({ number: 2, values }, ALL)
+  refused.add({ number: 2, fields, reason: 'Taken', stored })
   const text = await refused.toFile().text()
   t.match(text, 'line,reason,id,name,tag,height,planted,light,photo,price,inStock,constructor,id2,')
   t.match(text, 'stored name,stored tag,stored height,')
@@ -133,9 +134,11 @@ t.test('refused records have the columns of all members, and can be imported', a
 
 t.test('own fields can have the names of the other columns of refused records', async (t) => {
   describeService(t, withField('reason'))
-  const refused = new RefusedRecords({ id: 'id', name: 'name', reason: 'reason' }, 'line')
+  const refused = new RefusedPlants('line')
+  const mapping = { id: 'id', name: 'name', reason: 'reason' }
   const values = { ...base, reason: 'a gift' }
-  refused.add({ record: { number: 2, values }, reason: 'Taken' })
+  const fields = fieldsOf({ number: 2, values }, mapping)
+  refused.add({ number: 2, fields, reason: 'Taken' })
   t.match(await refused.toFile().text(), 'line,refused reason,id,name,tag,reason,stored name,')
   t.strictSame(await readPlants(refused.toFile()), [{ id: 4n, name: 'Acer', reason: 'a gift' }])
 })

@@ -1,19 +1,21 @@
-import { isOwn, members } from '../../model/members.ts'
-import { memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
-import { PlantText, Tag } from '../../text/plant-text.tsx'
-import type { PlantFields } from './refused-records.ts'
+import { isOwn, members } from '../model/members.ts'
+import { memberLabel, ROW_LENGTH } from './display-text.ts'
+import { PlantText, Tag } from './plant-text.tsx'
 
-/** A member that a record can lack. */
+/** The members of a plant as text, in their order. Undefined for a member that it does not have. */
+export type PlantFields = readonly (string | undefined)[]
+
+/** A member that a record of a file can lack. */
 function Part({ text, what }: { readonly text: string | undefined; readonly what: string }) {
   if (text === undefined) return <span class="blank">no {what}</span>
   return <PlantText text={text} blank={`empty ${what}`} length={ROW_LENGTH} />
 }
 
 /** The members of a plant, in their order, without the own ones that it does not have. */
-function recordParts(fields: PlantFields) {
+function partsOf(fields: PlantFields) {
   return members.flatMap((member, index) => {
     const text = fields[index]
-    if (!isOwn(member)) return [<RecordPart key={member.name} name={member.name} text={text} />]
+    if (!isOwn(member)) return [<FieldText key={member.name} name={member.name} text={text} />]
     if (text === undefined) return []
     const label = memberLabel(member)
     return [
@@ -25,7 +27,7 @@ function recordParts(fields: PlantFields) {
 }
 
 /** A member of a plant, without its name. */
-export function RecordPart({
+export function FieldText({
   name,
   text,
 }: {
@@ -36,7 +38,7 @@ export function RecordPart({
 }
 
 /** A plant in one line. */
-export function RecordText({
+export function FieldsText({
   label,
   fields,
 }: {
@@ -46,7 +48,7 @@ export function RecordText({
   return (
     <p>
       <span class="hint">{label}:</span>
-      {recordParts(fields).flatMap((part) => [' ', part])}
+      {partsOf(fields).flatMap((part) => [' ', part])}
     </p>
   )
 }

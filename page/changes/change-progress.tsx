@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks'
+import type { Session } from '../access/session.ts'
+import { toFields } from '../model/members.ts'
+import { ChangeRun } from './change-run.ts'
+import type { Intent } from './delivery.ts'
+import { RefusedPlants } from './refused-plants.ts'
+import { RunDialog, type RunWords } from './run-dialog.tsx'
+import type { Operation, UndoLog } from './undo-log.ts'
+import { useRun } from './use-run.ts'
+
+/** Changes to many plants. */
+export interface BulkChange {
+  /** Such as `Set the tag to “Tree”`. */
+  readonly title: string
+  readonly intents: readonly Intent[]
+}
+
+interface ProgressProps {
+  readonly session: Session
+  readonly log: UndoLog
+  /** Called once plants have changed. */
+  readonly onChanged: () => void
+  readonly onClose: () => void
+}
+
+/** Carries out changes to many plants, then shows what became of them. */
+export function ChangeProgress({
+  session,
+  log,
+  change: { title, intents },
+  onUndo,
+  ...rest
+}: ProgressProps & {
+  readonly change: BulkChange
+  /** Takes an operation back. */
+  readonly onUndo: (key: number) => void
+}) {
+  const [operation] = useState(() => log.begin(title))
+  return (
+    <Progress
+      {...rest}
+      {...{ session, intents }}
+      count={intents.length}
+      words={{ title, noun: 'Change', refused: 'not changed' }}
+      onUndo={log.find(operation)?.count ? () => onUndo(operation) : undefined}
+      record={(undo, unknown) => log.add(operation, undo, unknown)}
+    />
+  )
+}
+
+/** Takes back an operation that changed many plants. What others have changed since stays, and is listed. */
+export function UndoProgress({
+  session,
+  log,
+  operation,
+  ...rest
+}: ProgressProps & { readonly operation: Operation }) {
+  const { key, title, label = '', count } = operation
+  return (
+    <Progress
+      {...rest}
+      {...{ session, count }}
+      intents={log.intents(operation)}
+      words={{ title: `Undoing: ${title} ${label}`, noun: 'Undo', refused: 'not undone' }}
+      onDone={() => log.remove(key)}
+    />
+  )
+}
+
+function Progress({
+  session,
+  intents,
+  count,
+  words,
+  record = async () => {},
+  onDone,
+  onChanged,
+  onClose,
+  onUndo,
+}: Omit<ProgressProps, 'log'> & {
+  readonly intents: Iterable<Intent> | AsyncIterable<Intent>
+  readonly count: number
+  readonly words: Pick<RunWords, 'title' | 'noun' | 'refused'>
+  readonly record?: (undo: readonly Intent[], unknown: number) => Promise<void>
+  /** Called when the run has reached its end. */
+  readonly onDone?: () => Promise<void>
+  readonly onUndo?: (() => void) | undefined
+}) {
+  const [refused] = useState(() => new RefusedPlants())
+  const [begun, setBegun] = useState(0)
+  const run = useRun(
+    session,
+    'The changes that were being made have stopped. You can undo those that were made.',
+    async ({ onProgress, ...controls }) => {
+      let added = 0
+      const changes = new ChangeRun<Intent>({
+        ...controls,
+        onChanged: record,
+        onProgress: (counts) => {
+          setBegun(added)
+          onProgress(counts)
+        },
+        onRefused: ({ intent: { id, before, after }, ...rest }) => {
+          const plant = { name: '', ...(after ?? before), id }
+          refused.add({ fields: toFields(plant), ...rest })
+        },
+      })
+      for await (const intent of intents) {
+        added += 1
+        await changes.add(intent)
+      }
+      await changes.flush()
+      await onDone?.()
+    },
+    { onEnd: onChanged },
+  )
+  return (
+    <RunDialog
+      words={{
+        ...words,
+        counts: [
+          ['created', 'Added'],
+          ['changed', 'Changed'],
+          ['removed', 'Deleted'],
+          ['unchanged', 'Unchanged'],
+        ],
+        item: 'plant',
+        wanted: 'Wanted',
+        canceled:
+          'What was changed until then stays changed, and the list that was being sent may be too.',
+        file: 'plants',
+      }}
+      progress={{ value: begun, max: count }}
+      {...{ run, refused, onClose, onUndo }}
+    />
+  )
+}

@@ -1,0 +1,19 @@
+import type { PlantStoreClient, StoredPlant } from '../../client/client.ts'
+import { limits } from '../../contract/limits.gen.ts'
+
+/** The contract's limit on the number of ids in a request. */
+export const IDS_MAX = limits.listPlants.id.maxItems
+
+/** The stored plants that have some ids. */
+export async function findPlants(
+  client: Pick<PlantStoreClient, 'plants'>,
+  ids: readonly bigint[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<bigint, StoredPlant>> {
+  const stored = new Map<bigint, StoredPlant>()
+  for (let start = 0; start < ids.length; start += IDS_MAX) {
+    const id = ids.slice(start, start + IDS_MAX)
+    for await (const plant of client.plants({ id }, { signal })) stored.set(plant.id, plant)
+  }
+  return stored
+}

@@ -1,0 +1,86 @@
+import type { StoredPlant } from '../../client/client.ts'
+import { csvRecord } from '../../formats/record-formats.ts'
+import { contentMembers, members, toFields } from '../model/members.ts'
+import { cut, ROW_LENGTH } from '../text/display-text.ts'
+import type { PlantFields } from '../text/fields-text.tsx'
+
+/** How many are shown. The file has all of them. */
+const SHOWN_MAX = 50
+
+/** Characters that are kept in memory before they become part of a Blob, which a browser can keep on disk. */
+const PART_LENGTH = 2 ** 20
+
+/** A plant that a run does not store. */
+export interface RefusedPlant {
+  /** Where it is in a file. */
+  readonly number?: number
+  /** Without a final period. */
+  readonly reason: string
+  /** What was to be stored. */
+  readonly fields: PlantFields
+  /** What is stored instead. */
+  readonly stored?: StoredPlant | undefined
+}
+
+export interface ShownRefusal {
+  readonly number: number | undefined
+  readonly reason: string
+  readonly fields: PlantFields
+  readonly storedFields: PlantFields | undefined
+}
+
+/** The plants that a run does not store. The columns of the file that are named after members can be corrected and imported. */
+export class RefusedPlants {
+  readonly #isNumbered: boolean
+  #count = 0
+  /** The first ones. */
+  readonly shown: ShownRefusal[] = []
+  readonly #parts: Blob[] = []
+  #text: string
+
+  /** @param counted what the number of a plant counts */
+  constructor(counted?: 'line' | 'item') {
+    this.#isNumbered = counted !== undefined
+    const names = members.map(({ name }) => name)
+    const stored = contentMembers.map(({ name }) => `stored ${name}`)
+    const others = counted === undefined ? ['reason'] : [counted, 'reason']
+    this.#text = csvRecord([...others.map((name) => unlike(names, name)), ...names, ...stored])
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  add({ number, reason, fields, stored }: RefusedPlant): void {
+    this.#count += 1
+    const storedFields = stored && toFields(stored)
+    const [, ...storedContent] = storedFields ?? members.map(() => undefined)
+    const place = this.#isNumbered ? [String(number)] : []
+    this.#text += csvRecord([...place, reason, ...fields, ...storedContent])
+    if (this.#text.length >= PART_LENGTH) this.#endPart()
+    if (this.shown.length < SHOWN_MAX) {
+      const storedText = storedFields?.map(shorten)
+      this.shown.push({ number, reason, fields: fields.map(shorten), storedFields: storedText })
+    }
+  }
+
+  /** A CSV file. */
+  toFile(): Blob {
+    this.#endPart()
+    return new Blob(this.#parts, { type: 'text/csv' })
+  }
+
+  #endPart(): void {
+    this.#parts.push(new Blob([this.#text]))
+    this.#text = ''
+  }
+}
+
+/** A name for a column that an own field does not have. */
+function unlike(names: readonly string[], name: string): string {
+  return names.includes(name) ? unlike(names, `refused ${name}`) : name
+}
+
+function shorten(text: string | undefined): string | undefined {
+  return text && cut(text, ROW_LENGTH)
+}

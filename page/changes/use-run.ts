@@ -1,0 +1,80 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { ChangeCounts } from '../../client/client.ts'
+import type { Session } from '../access/session.ts'
+import { explain } from '../errors/error-text.ts'
+import type { ChangeOptions } from './change-run.ts'
+import type { Intent } from './delivery.ts'
+
+/** What a run gets from the dialog that shows it. */
+export type RunControls = Pick<
+  ChangeOptions<Intent>,
+  'client' | 'canRead' | 'signal' | 'onProgress' | 'onFailure'
+>
+
+/** Why a run waits for the person, and how it continues. */
+interface Pause {
+  readonly problem: string
+  readonly resume: () => void
+}
+
+export type RunState = ReturnType<typeof useRun>
+
+const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+
+/**
+ * Runs something that changes many plants. It ends with the component.
+ *
+ * @param interruption what to tell the person if the session ends meanwhile
+ * @param run is called once
+ * @param explainEnd explains an error that ends the run
+ * @param onEnd called at the end if plants were changed
+ */
+export function useRun(
+  session: Session,
+  interruption: string,
+  run: (controls: RunControls) => Promise<void>,
+  { explainEnd = explain, onEnd = () => {} }: { explainEnd?: typeof explain; onEnd?: () => void },
+) {
+  const [controller] = useState(() => new AbortController())
+  const [counts, setCounts] = useState(NO_COUNTS)
+  const [pause, setPause] = useState<Pause>()
+  const [end, setEnd] = useState<'finished' | 'canceled' | { readonly problem: string }>()
+
+  useEffect(() => {
+    const { signal } = controller
+    const waitForPerson = (error: unknown) =>
+      new Promise<void>((resolve, reject) => {
+        const resume = () => {
+          setPause(undefined)
+          resolve()
+        }
+        signal.addEventListener('abort', () => reject(signal.reason))
+        setPause({ problem: explain(error), resume })
+      })
+    let latest = NO_COUNTS
+    const { client, canRead } = session
+    const onProgress = (counts: ChangeCounts) => {
+      latest = counts
+      setCounts(counts)
+    }
+    session.interruption = interruption
+    // Closing the tab would end the run.
+    window.addEventListener('beforeunload', preventDefault)
+    run({ client, canRead, signal, onProgress, onFailure: waitForPerson })
+      .then(
+        () => setEnd('finished'),
+        (error) => setEnd(signal.aborted ? 'canceled' : { problem: explainEnd(error) }),
+      )
+      .finally(() => {
+        session.interruption = undefined
+        window.removeEventListener('beforeunload', preventDefault)
+        if (latest.created + latest.changed + latest.removed > 0) onEnd()
+      })
+    return () => controller.abort()
+  }, [])
+  return { counts, pause, end, cancel: () => controller.abort() }
+}
+
+function preventDefault(event: Event): void {
+  event.preventDefault()
+}

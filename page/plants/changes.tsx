@@ -1,0 +1,87 @@
+import type { Session } from '../access/session.ts'
+import { UndoProgress } from '../changes/change-progress.tsx'
+import { UndoBar } from '../changes/undo-bar.tsx'
+import type { UndoLog } from '../changes/undo-log.ts'
+import { DraftTray } from '../drafts/draft-tray.tsx'
+import type { Drafts } from '../drafts/drafts.ts'
+import { toFragment } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
+import type { useSaver } from './use-saver.ts'
+import type { useUndo } from './use-undo.ts'
+
+/** The changes that are not saved, and what has become of the others. */
+export function Changes({
+  session,
+  view,
+  drafts,
+  log,
+  saving,
+  undoing,
+  onFocus,
+}: {
+  readonly session: Session
+  readonly view: PlantView
+  readonly drafts: Drafts
+  readonly log: UndoLog
+  readonly saving: ReturnType<typeof useSaver>
+  readonly undoing: ReturnType<typeof useUndo>
+  /** Called with a plant to focus, or when the focused button disappears. */
+  readonly onFocus: (id?: bigint) => void
+}) {
+  return (
+    <>
+      <DraftTray drafts={drafts} saver={saving.saver} session={session} onFocus={() => onFocus()} />
+      <UndoBar
+        log={log}
+        onUndo={undoing.undo}
+        onDismiss={() => {
+          log.clear()
+          onFocus()
+        }}
+      />
+      <Announcement {...saving} view={view} onFocus={onFocus} />
+      {undoing.operation && (
+        <UndoProgress
+          {...{ session, log }}
+          operation={undoing.operation}
+          onChanged={() => view.catchUp()}
+          onClose={() => {
+            undoing.close()
+            onFocus()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Says which change has been saved. */
+function Announcement({
+  announcement: { text, isSeen, added },
+  endAnnouncement,
+  view,
+  onFocus,
+}: ReturnType<typeof useSaver> & {
+  readonly view: PlantView
+  readonly onFocus: (id: bigint) => void
+}) {
+  return (
+    <p role="status" class={isSeen ? 'for-screen-readers' : 'notice'}>
+      {text}{' '}
+      {added !== undefined && (
+        <a
+          href={toFragment({ filter: {}, first: added })}
+          onClick={(event) => {
+            if (view.list.find(added) === undefined) return
+            event.preventDefault()
+            // The focus leaves the link.
+            endAnnouncement()
+            onFocus(added)
+          }}
+        >
+          Show it
+        </a>
+      )}
+    </p>
+  )
+}
