@@ -2,7 +2,6 @@
 import './main.css'
 import { render } from 'preact'
 import { type PageSettings, SETTINGS_NAME } from '../src/http/page/page-settings.ts'
-import { SignIn } from './access/sign-in.ts'
 import { App } from './app.tsx'
 import { UndoLog } from './changes/undo-log.ts'
 import { DraftStorage } from './drafts/draft-storage.ts'
@@ -20,11 +19,8 @@ const drafts = new Drafts()
 const draftStorage = new DraftStorage(drafts, storage)
 const log = new UndoLog(storage)
 await Promise.allSettled([draftStorage.load(), log.load()])
+const issuer = signIn && new (await import('./access/sign-in.ts')).SignIn(signIn)
 render(
-  <App
-    docs={docs}
-    signIn={signIn && new SignIn(signIn)}
-    kept={{ storage, drafts, draftStorage, log }}
-  />,
+  <App docs={docs} signIn={issuer} kept={{ storage, drafts, draftStorage, log }} />,
   document.body,
 )

@@ -2,8 +2,8 @@ import { createClient, type PlantStoreClient } from '../../client/client.ts'
 import { isRejected } from '../errors/rejection.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { int64Fields } from '../model/members.ts'
-import { pageUrl } from './page-url.ts'
-import { isResponse, type Person, type SignIn } from './sign-in.ts'
+import { isResponse, pageUrl } from './page-url.ts'
+import type { Person, SignIn } from './sign-in.ts'
 
 /** A person or a token that the service has accepted. */
 export interface Session {

@@ -23,7 +23,7 @@ import {
 import type { SignInSettings } from '../../src/http/page/page-settings.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { FreshToken } from './fresh-token.ts'
-import { pageUrl } from './page-url.ts'
+import { isResponse, pageUrl } from './page-url.ts'
 
 /** Of each request to the issuer. */
 const TIMEOUT_MS = 10_000
@@ -207,12 +207,6 @@ export class SignIn {
       throw new SignInError('failed', explain(cause, this.host), { cause })
     }
   }
-}
-
-/** Whether the page was opened with an issuer's response. */
-export function isResponse(): boolean {
-  const parameters = new URLSearchParams(location.search)
-  return parameters.has('state') && (parameters.has('code') || parameters.has('error'))
 }
 
 /** Each request has one response. */

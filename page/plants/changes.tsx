@@ -1,13 +1,17 @@
 import type { Session } from '../access/session.ts'
-import { UndoProgress } from '../changes/change-progress.tsx'
 import { UndoBar } from '../changes/undo-bar.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
+import { lazyDialog } from '../dialog/lazy-dialog.tsx'
 import { DraftTray } from '../drafts/draft-tray.tsx'
 import type { Drafts } from '../drafts/drafts.ts'
 import { toFragment } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { useSaver } from './use-saver.ts'
 import type { useUndo } from './use-undo.ts'
+
+const UndoProgress = lazyDialog(
+  async () => (await import('../changes/change-progress.tsx')).UndoProgress,
+)
 
 /** The changes that are not saved, and what has become of the others. */
 export function Changes({

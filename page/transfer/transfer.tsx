@@ -3,10 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import type { UndoLog } from '../changes/undo-log.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
+import { lazyDialog } from '../dialog/lazy-dialog.tsx'
 import type { Filter } from '../list/filter.ts'
-import { ExportDialog } from './export-dialog.tsx'
-import { ImportDialog } from './import/import-dialog.tsx'
 import './transfer.css'
+
+const ImportDialog = lazyDialog(
+  async () => (await import('./import/import-dialog.tsx')).ImportDialog,
+)
+const ExportDialog = lazyDialog(async () => (await import('./export-dialog.tsx')).ExportDialog)
 
 /** The toolbar's buttons that import plants and export those that the filter selects. */
 export function TransferButtons({

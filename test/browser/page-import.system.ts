@@ -430,6 +430,7 @@ function testTransfer(program: string): void {
     await page.page.getByLabel('Search names').fill('abies 8')
     await page.page.getByText('=Abies 7').waitFor({ state: 'detached' })
     await page.page.getByRole('button', { name: 'Export' }).click()
+    await page.titled('Export plants')
     t.match(await page.dialog.innerText(), 'All plants whose name contains “abies 8”.')
     await page.dialog.getByLabel('CSV for a spreadsheet').check()
     const { name, content } = await page.save('Export')
