@@ -232,8 +232,7 @@ export const settings = {
   },
   requireStandbys: {
     argument: '<number>',
-    description:
-      'how many PostgreSQL standbys must have a change before it is acknowledged; stored in the database, where all replicas must agree on it',
+    description: 'how many PostgreSQL standbys must have a change before it is acknowledged',
     read: integer(0, STANDBYS_MAX),
   },
   shutdownTimeout: {

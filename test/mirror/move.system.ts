@@ -1,5 +1,5 @@
 /**
- * Moves a service with tokens and a webhook from SQLite to PostgreSQL with the commands of docs/moving.md in their order,
+ * Moves a service with tokens and a webhook from SQLite to PostgreSQL with the commands of docs/mirrors.md in their order,
  * and back. test/consistency/moves.system.ts does it while clients change the plants.
  */
 import { writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The PromQL expressions that operators get: alerts, the dashboard and the examples in the documentation. */
+/** The PromQL expressions that operators get: alerts and the dashboard. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
@@ -57,11 +57,6 @@ export const dashboardExpressions = dashboard.panels.flatMap(({ targets = [] }) 
   targets.map(({ expr }) =>
     expr.replaceAll(/\$\w+/g, (variable) => VARIABLES[variable] ?? variable),
   ),
-)
-
-export const examples = Array.from(
-  documentation.matchAll(/```promql\n(.*?)```/gs),
-  ([, example = '']) => example,
 )
 
 function read(path: string): string {

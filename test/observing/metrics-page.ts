@@ -28,24 +28,33 @@ export function servedMetrics(page: string): Metric[] {
   return byName(metrics)
 }
 
-/** A row of a table such as `` | `name` | gauge | `label`, `label` | … | ``. */
-const ROW = /^\| `(\w+)` \| (\w+) \| ([^|]*)\|/gm
+/** The metrics of any process with Node, which the documentation does not list. */
+export const COMMON = /^process_|^nodejs_(?!eventloop_delay_)/
+
+/** An item such as ``- `name` (`label`, `label`): …``. */
+const ITEM = /^- `(\w+)`(?: \(([^)]*)\))?:/gm
 
 /**
- * Reads the tables of the documentation.
+ * Reads the lists of the documentation.
  *
  * @param excluded the heading of a section whose metrics the service does not have
  */
 export function documentedMetrics(documentation: string, excluded: string): Metric[] {
   const sections = documentation.split(/^##+ /m).filter((text) => !text.startsWith(excluded))
-  const rows = sections.flatMap((text) => [...text.matchAll(ROW)])
+  const items = sections.flatMap((text) => [...text.matchAll(ITEM)])
   return byName(
-    rows.map(([, name = '', type = '', labels = '']) => ({
+    items.map(([, name = '', labels = '']) => ({
       name,
-      type,
+      type: typeOf(name),
       labels: sorted(Array.from(labels.matchAll(/`(\w+)`/g), ([, label = '']) => label)),
     })),
   )
+}
+
+/** The type of a metric according to the documentation. */
+function typeOf(name: string): string {
+  if (name.endsWith('_total')) return 'counter'
+  return /_duration_seconds$|^plant_store_commit_changes$/.test(name) ? 'histogram' : 'gauge'
 }
 
 function sorted(names: readonly string[]): string[] {

@@ -57,7 +57,7 @@ export async function requireNoStandbys(place: Place): Promise<void> {
   await promisify(execFile)(process.execPath, [COMMAND, 'require-standbys', '0'], { env })
 }
 
-/** A connection string as in docs/patroni.md, which leads to the primary. */
+/** A connection string as in docs/high-availability.md, which leads to the primary. */
 function databaseUrl({ hosts, proxy, isDirect, password, caFile }: Place): string {
   const servers = isDirect ? hosts.map((host) => `${host}:5432`).join() : `${proxy}:5000`
   // HAProxy is not in the servers' certificates.

@@ -6,7 +6,7 @@ import { MirrorProcess } from '../services/mirror-process.ts'
 import { acceptsChanges, databaseIn, plantStore, Service, withStore } from '../services/service.ts'
 import type { Disaster } from './disaster.ts'
 
-/** The plants move to a database of the other engine, as docs/moving.md says. No change is lost. */
+/** The plants move to a database of the other engine, as docs/mirrors.md says. No change is lost. */
 export const move: Disaster = {
   name: 'move',
   consumers: { webhook },
