@@ -3,6 +3,7 @@ import { dirname, join, matchesGlob } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
+import { errorCodes } from '../contract/error-codes.gen.ts'
 import { settingOptions } from '../src/commands/console/options.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -87,7 +88,6 @@ t.test('docs/settings.md has an item for every setting', async (t) => {
 
 interface Operation {
   readonly 'x-scope': string | string[]
-  readonly responses: Readonly<Record<string, unknown>>
 }
 
 const contract: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } =
@@ -104,15 +104,15 @@ t.test('README.md has a row for every operation, with its scopes', async (t) => 
   }
 })
 
-t.test('docs/errors.md explains every status in the contract', async (t) => {
-  const page = read('docs/errors.md')
-  const operations = Object.values(contract.paths).flatMap((methods) => Object.values(methods))
-  const statuses = new Set(operations.flatMap(({ responses }) => Object.keys(responses)))
-  const explained = [...page.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, list]) =>
-    list?.split(', '),
-  )
-  for (const status of statuses)
-    t.ok(explained.includes(status), `add a row for ${status} to docs/errors.md`)
+t.test('docs/http-api.md explains every error code, below a heading for its status', async (t) => {
+  const sections = read('docs/http-api.md').split(/^### /m)
+  for (const { status, error } of Object.values(errorCodes)) {
+    const section = sections.find((each) => each.startsWith(`${status}\n`)) ?? ''
+    t.ok(
+      section.includes(`(${error})`),
+      `explain ${error} in docs/http-api.md, below ### ${status}`,
+    )
+  }
 })
 
 function read(path: string): string {

@@ -1,7 +1,7 @@
 /**
  * What clients saw. Judges read nothing else about a run, apart from its feed and webhooks.
  *
- * A `Call` is open unless its response says what happened (docs/errors.md): an open change can take effect at any time
+ * A `Call` is open unless its response says what happened (docs/consistency.md): an open change can take effect at any time
  * after its call, or never. Three marks tell the judges more:
  *
  * - `fence`: no call that began before the mark takes effect after it. Set one once all processes that could still make
@@ -113,7 +113,7 @@ export class History {
   }
 }
 
-/** Whether the response does not say if the call took effect: 500 and 503, or none (docs/errors.md). */
+/** Whether the response does not say if the call took effect: 500 and 503, or none (docs/consistency.md). */
 export function isOpen({ answer }: Call): boolean {
   return answer === undefined || answer.status >= 500
 }

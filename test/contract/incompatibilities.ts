@@ -1,4 +1,4 @@
-/** Finds the changes of a contract that can break a client of the previous one. docs/versions.md explains the rules. */
+/** Finds the changes of a contract that can break a client of the previous one. docs/http-api.md has the rules. */
 
 /** A schema with resolved references. */
 interface Schema {

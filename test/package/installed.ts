@@ -46,7 +46,6 @@ t.test('the package contains the built files and nothing else', async (t) => {
       'deploy/**/*.*',
       'docs/*.{http,md}',
       'docs/nursery.png',
-      'docs/third-party-tools/**/*.*',
       'test/fixtures/interface-1.0.0.yaml',
     ],
     { cwd: CHECKOUT },
