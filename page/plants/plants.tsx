@@ -10,6 +10,7 @@ import { createFilter, type Selection, toFragment } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
+import { useBulkChanges } from '../selection/use-bulk-changes.tsx'
 import { fieldTracks } from '../table/field-columns.ts'
 import { PlantTable } from '../table/plant-table.tsx'
 import type { FocusRequest } from '../table/use-row-focus.ts'
@@ -50,6 +51,7 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
     setViewedId(undefined)
     navigation.select(selection)
   }
+  const bulk = useBulkChanges({ session, view, tags, onStart: () => {}, onFocus: () => focus() })
   const openDraft = drafts.open
   const edited = openDraft?.before && view.list.find(openDraft.before.id)
   const editor = openDraft && (
@@ -81,11 +83,10 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
         {!edited && editor && <div class="panel">{editor}</div>}
         {canRead && (
           <>
-            <StatusLine view={view} onSelect={select} onLast={navigation.showLast} />
+            <StatusLine {...{ view, ...bulk }} onSelect={select} onLast={navigation.showLast} />
             <PlantTable
-              view={view}
-              expanded={expanded}
-              focusRequest={focusRequest}
+              {...{ view, expanded, focusRequest }}
+              selection={bulk.selection}
               draftNote={(id) => noteOf(drafts, id)}
               actions={{
                 canWrite,
@@ -101,6 +102,7 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
           </>
         )}
         {/* Below the table, where they move no row. */}
+        {bulk.tools}
         <DraftTray drafts={drafts} saver={saver} session={session} onFocus={() => focus()} />
         <Results {...saving} view={view} drafts={drafts} onFocus={focus} />
       </main>
