@@ -1,19 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { toFields } from '../model/members.ts'
+import type { BulkChange } from './bulk-change.ts'
 import { ChangeRun } from './change-run.ts'
 import type { Intent } from './delivery.ts'
 import { RefusedPlants } from './refused-plants.ts'
 import { RunDialog, type RunWords } from './run-dialog.tsx'
 import type { Operation, UndoLog } from './undo-log.ts'
 import { useRun } from './use-run.ts'
-
-/** Changes to many plants. */
-export interface BulkChange {
-  /** Such as `Set the tag to “Tree”`. */
-  readonly title: string
-  readonly intents: readonly Intent[]
-}
 
 interface ProgressProps {
   readonly session: Session

@@ -6,12 +6,12 @@ import { DraftTray } from '../drafts/draft-tray.tsx'
 import type { Drafts } from '../drafts/drafts.ts'
 import { toFragment } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import type { useRuns } from './use-runs.ts'
 import type { useSaver } from './use-saver.ts'
-import type { useUndo } from './use-undo.ts'
 
-const UndoProgress = lazyDialog(
-  async () => (await import('../changes/change-progress.tsx')).UndoProgress,
-)
+const loadProgress = () => import('../changes/change-progress.tsx')
+const ChangeProgress = lazyDialog(async () => (await loadProgress()).ChangeProgress)
+const UndoProgress = lazyDialog(async () => (await loadProgress()).UndoProgress)
 
 /** The changes that are not saved, and what has become of the others. */
 export function Changes({
@@ -20,7 +20,7 @@ export function Changes({
   drafts,
   log,
   saving,
-  undoing,
+  runs,
   onFocus,
 }: {
   readonly session: Session
@@ -28,33 +28,28 @@ export function Changes({
   readonly drafts: Drafts
   readonly log: UndoLog
   readonly saving: ReturnType<typeof useSaver>
-  readonly undoing: ReturnType<typeof useUndo>
+  readonly runs: ReturnType<typeof useRuns>
   /** Called with a plant to focus, or when the focused button disappears. */
   readonly onFocus: (id?: bigint) => void
 }) {
+  const { run } = runs
+  const ends = { onChanged: () => view.catchUp(), onClose: runs.close }
   return (
     <>
       <DraftTray drafts={drafts} saver={saving.saver} session={session} onFocus={() => onFocus()} />
       <UndoBar
         log={log}
-        onUndo={undoing.undo}
+        onUndo={runs.undo}
         onDismiss={() => {
           log.clear()
           onFocus()
         }}
       />
       <Announcement {...saving} view={view} onFocus={onFocus} />
-      {undoing.operation && (
-        <UndoProgress
-          {...{ session, log }}
-          operation={undoing.operation}
-          onChanged={() => view.catchUp()}
-          onClose={() => {
-            undoing.close()
-            onFocus()
-          }}
-        />
+      {run && 'change' in run && (
+        <ChangeProgress {...{ session, log }} {...run} {...ends} onUndo={runs.undo} />
       )}
+      {run && 'operation' in run && <UndoProgress {...{ session, log }} {...run} {...ends} />}
     </>
   )
 }

@@ -2,24 +2,24 @@ import { useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { SessionBar } from '../access/session-bar.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
-import { DraftEditor } from '../drafts/draft-editor.tsx'
 import type { Drafts } from '../drafts/drafts.ts'
 import { toSentence } from '../errors/error-text.ts'
 import { createFilter, type Selection } from '../list/filter.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
+import { useBulkChanges } from '../selection/use-bulk-changes.tsx'
 import { fieldTracks } from '../table/field-columns.ts'
 import { PlantTable } from '../table/plant-table.tsx'
 import type { FocusRequest } from '../table/use-row-focus.ts'
 import { Changes } from './changes.tsx'
 import { ListFooter } from './list-footer.tsx'
-import { PlantDetails } from './plant-details.tsx'
 import { StatusLine } from './status-line.tsx'
 import { Tools } from './tools.tsx'
+import { useExpanded } from './use-expanded.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { usePlantView } from './use-plant-view.ts'
+import { useRuns } from './use-runs.ts'
 import { useSaver } from './use-saver.ts'
-import { useUndo } from './use-undo.ts'
 import './plants.css'
 
 interface PlantsProps {
@@ -36,7 +36,6 @@ export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
   const tags = useTags(client)
   useModel(drafts)
   useModel(log)
-  const [viewedId, setViewedId] = useState<bigint>()
   // At first, the row that has the focus by default.
   const [focusRequest, setFocusRequest] = useState<FocusRequest>({})
   const addButton = useRef<HTMLButtonElement>(null)
@@ -47,33 +46,20 @@ export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
   const navigation = useNavigation(client, view, focus)
   const saving = useSaver(session, view, log, focus)
   const { saver } = saving
-  const undoing = useUndo(log, drafts, saver, focus)
+  const runs = useRuns(log, drafts, saver, focus)
   const select = (selection: Selection) => {
     saving.endAnnouncement()
-    setViewedId(undefined)
+    show(undefined)
     navigation.select(selection)
   }
-  const openDraft = drafts.open
-  const edited = openDraft?.before && view.list.find(openDraft.before.id)
-  const editor = openDraft && (
-    <DraftEditor
-      key={openDraft.key}
-      drafts={drafts}
-      draft={openDraft}
-      saver={saver}
-      tags={canRead ? tags : undefined}
-      onClose={() => focus(openDraft.before?.id)}
-    />
+  const bulk = useBulkChanges({ session, view, tags, onStart: runs.start, onFocus: () => focus() })
+  const { panel, expanded, show } = useExpanded(
+    view,
+    drafts,
+    saver,
+    canRead ? tags : undefined,
+    focus,
   )
-  const viewed = viewedId === undefined ? undefined : view.list.find(viewedId)
-  const closeDetails = () => {
-    setViewedId(undefined)
-    focus(viewedId)
-  }
-  const details = viewed && <PlantDetails plant={viewed} onClose={closeDetails} />
-  const expanded = edited
-    ? { id: edited.id, content: editor }
-    : viewed && { id: viewed.id, content: details }
 
   return (
     <div class="plants">
@@ -83,20 +69,19 @@ export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
         <Tools
           {...{ session, view, drafts, log, tags, addButton }}
           onSelect={select}
-          onUndo={undoing.undo}
+          onUndo={runs.undo}
         />
-        {!edited && editor && <div class="panel">{editor}</div>}
+        {panel}
         {canRead && (
           <>
-            <StatusLine view={view} onSelect={select} onLast={navigation.showLast} />
+            <StatusLine {...{ view, ...bulk }} onSelect={select} onLast={navigation.showLast} />
             <PlantTable
-              view={view}
-              expanded={expanded}
-              focusRequest={focusRequest}
+              {...{ view, expanded, focusRequest }}
+              selection={bulk.selection}
               draftNote={(id) => noteOf(drafts, id)}
               actions={{
                 canWrite,
-                onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => setViewedId(id),
+                onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => show(id),
                 onDelete: (plant) => drafts.delete(plant, saver),
                 onTag: (tag) =>
                   select({ filter: createFilter({ q: view.selection.filter.q, tag }) }),
@@ -108,7 +93,8 @@ export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
           </>
         )}
         {/* Below the table, where they move no row. */}
-        <Changes {...{ session, view, drafts, log, saving, undoing }} onFocus={focus} />
+        {bulk.tools}
+        <Changes {...{ session, view, drafts, log, saving, runs }} onFocus={focus} />
       </main>
     </div>
   )

@@ -1,8 +1,10 @@
 import { SignInError } from '../errors/sign-in-error.ts'
-import { isEmpty, type Selection } from '../list/filter.ts'
+import { type Filter, isEmpty, type Selection } from '../list/filter.ts'
 import type { LiveFeed } from '../list/live-feed.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import { IdRanges } from '../selection/id-ranges.ts'
+import type { Task } from '../selection/task.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
 
 const FEED_TEXT = {
@@ -16,10 +18,13 @@ export function StatusLine({
   view,
   onSelect,
   onLast,
+  onTask,
 }: {
   readonly view: PlantView
   readonly onSelect: (selection: Selection) => void
   readonly onLast: () => void
+  /** Undefined if the person cannot change plants. */
+  readonly onTask: ((task: Task) => void) | undefined
 }) {
   const { list, feed, news, total } = view
   const { filter } = list
@@ -47,6 +52,14 @@ export function StatusLine({
           Show the last ones
         </button>
       )}
+      {onTask && isTag(filter) && list.length > 0 && (
+        <button
+          type="button"
+          onClick={() => onTask({ action: 'rename', filter, ranges: IdRanges.ALL })}
+        >
+          Rename this tag…
+        </button>
+      )}
       {!isEmpty(filter) && (
         <button type="button" onClick={() => onSelect({ filter: {} })}>
           Show all plants
@@ -54,6 +67,11 @@ export function StatusLine({
       )}
     </div>
   )
+}
+
+/** Whether a filter selects all plants with a tag. */
+function isTag({ tag, q }: Filter): boolean {
+  return tag !== undefined && q === undefined
 }
 
 function describePlants({ list, loader, isOpening, total }: PlantView): string {

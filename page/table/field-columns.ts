@@ -25,14 +25,14 @@ export function columnMembers(): readonly OwnMember[] {
 export function fieldTracks(): { readonly tracks: string; readonly width: string } {
   const widths = columnMembers().map(({ type }) => WIDTHS[type])
   return {
-    tracks: widths.map((width) => `${width}px`).join(' '),
+    tracks: widths.map((width) => `[field] ${width}px`).join(' '),
     width: `${widths.reduce((sum, width) => sum + width + GAP, 0)}px`,
   }
 }
 
-/** Where the cells of the column with an index are: after the id, the name and the tag. */
+/** Where the cells of the column with an index are. */
 export function fieldArea(index: number): { readonly gridArea: string } {
-  return { gridArea: `1 / ${index + 4}` }
+  return { gridArea: `1 / field ${index + 1}` }
 }
 
 export function isNumeric({ type }: OwnMember): boolean {

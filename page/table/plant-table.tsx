@@ -1,8 +1,10 @@
-import type { ComponentChildren, RefObject } from 'preact'
+import type { ComponentChildren } from 'preact'
 import type { PlantView } from '../list/plant-view.ts'
-import { memberLabel } from '../text/display-text.ts'
-import { columnMembers, fieldArea, fieldTracks, isNumeric } from './field-columns.ts'
-import { rowForKey } from './row-keys.ts'
+import type { PlantSelection } from '../selection/plant-selection.ts'
+import { columnMembers, fieldTracks } from './field-columns.ts'
+import { rowSelectors } from './select-rows.ts'
+import { TableHead } from './table-head.tsx'
+import { tableKeys } from './table-keys.ts'
 import {
   columnCount,
   ExpandedRow,
@@ -17,9 +19,6 @@ import { useScrollAnchor } from './use-scroll-anchor.ts'
 import { type Table, useTable } from './use-table.ts'
 import './table.css'
 
-/** As in a spreadsheet. */
-const OPENING_KEYS = ['Enter', 'F2', ' ']
-
 /** A plant whose row is replaced by something higher. */
 export interface Expanded {
   readonly id: bigint
@@ -28,6 +27,8 @@ export interface Expanded {
 
 interface RowsProps {
   readonly view: PlantView
+  /** Undefined if nobody can select plants. */
+  readonly selection: PlantSelection | undefined
   readonly expanded: Expanded | undefined
   /** What is to be said about a plant whose change is not saved. */
   readonly draftNote: (id: bigint) => string | undefined
@@ -45,9 +46,9 @@ interface TableProps extends RowsProps {
 
 /** A table of any length: only the rows in view are in the document. */
 export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps }: TableProps) {
-  const { view, expanded, actions } = rowsProps
+  const { view, selection, expanded, actions } = rowsProps
   const { list, marks } = view
-  const table = useTable(view, expanded?.id)
+  const table = useTable(view, selection, expanded?.id)
   // In this order, because each scrolls the table, or looks at how far it was scrolled.
   const shift = useScrollAnchor(table)
   const { focusRow, onFocusIn, onFocusOut } = useRowFocus(table, focusRequest)
@@ -55,35 +56,22 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
   const holdHandlers = useHold(view, table.rowGroup)
   const { tracks } = fieldTracks()
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const { target, key } = event
-    if (!(target instanceof Element) || target.closest('.expanded') || event.altKey) return
-    const { active, rows, viewHeight, rowHeight } = table
-    const move = rowForKey(key, active, list.length, viewHeight / rowHeight)
-    const plant = rows.get(active)
-    if (key === 'Home' && list.first !== undefined) onFirst()
-    else if (key === 'End' && !list.isComplete) onLast()
-    else if (move !== undefined) focusRow(move)
-    // A key that is held down is meant for one plant.
-    else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return
-    else if (marks.get(plant.id)?.mark === 'deleted') return
-    else if (OPENING_KEYS.includes(key)) actions.onOpen(plant)
-    else if (key === 'Delete' && actions.canWrite) actions.onDelete(plant)
-    else return
-    event.preventDefault()
-  }
-
   const onDblClick = ({ target }: MouseEvent) => {
-    if (!(target instanceof Element) || target.closest('a, button')) return
+    if (!(target instanceof Element) || target.closest('a, button, .select-cell')) return
     const id = target.closest('.plant-row')?.getAttribute('data-id')
     const plant = [...table.rows.values()].find((each) => String(each?.id) === id)
     if (plant !== undefined && marks.get(plant.id)?.mark !== 'deleted') actions.onOpen(plant)
   }
+  const classes = [
+    'table',
+    columnMembers().length > 0 && 'with-fields',
+    selection && 'selectable',
+  ].filter(Boolean)
 
   return (
     <div
       ref={table.scroller}
-      class={columnMembers().length > 0 ? 'table with-fields' : 'table'}
+      class={classes.join(' ')}
       style={{
         '--id-width': `${table.idLength}ch`,
         '--field-tracks': tracks,
@@ -97,20 +85,22 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
         role="grid"
         aria-label="Plants"
         aria-rowcount={list.isComplete ? list.length + 1 : -1}
-        aria-colcount={columnCount()}
+        aria-colcount={columnCount(selection !== undefined)}
+        aria-multiselectable={selection && true}
         aria-busy={view.loader.isLoading}
         hidden={list.length === 0}
-        onKeyDown={onKeyDown}
+        onKeyDown={tableKeys({ view, table, selection, actions, focusRow, onFirst, onLast })}
         onFocusIn={onFocusIn}
         onFocusOut={onFocusOut}
       >
-        <TableHead rowRef={table.head} />
+        <TableHead rowRef={table.head} filter={list.filter} selection={selection} />
         <div
           ref={table.rowGroup}
           role="rowgroup"
           class="rows"
           style={{ height: `${table.layout.height}px` }}
           {...holdHandlers}
+          {...(selection && rowSelectors(selection))}
           onDblClick={onDblClick}
           onPointerOver={explainCut}
         >
@@ -129,41 +119,10 @@ function explainCut({ target }: PointerEvent): void {
   if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
 }
 
-function TableHead({ rowRef }: { readonly rowRef: RefObject<HTMLDivElement | null> }) {
-  return (
-    <div role="rowgroup" class="table-head" ref={rowRef}>
-      <div role="row" aria-rowindex={1}>
-        <div role="columnheader" class="id-cell">
-          Id
-        </div>
-        <div role="columnheader" class="name-cell">
-          Name
-        </div>
-        <div role="columnheader" class="tag-cell">
-          Tag
-        </div>
-        {columnMembers().map((member, index) => (
-          <div
-            key={member.name}
-            role="columnheader"
-            class={isNumeric(member) ? 'field-cell numeric' : 'field-cell'}
-            style={fieldArea(index)}
-            title={member.schema.description}
-          >
-            {memberLabel(member)}
-          </div>
-        ))}
-        <div role="columnheader" class="action-cell">
-          <span class="for-screen-readers">Actions</span>
-        </div>
-      </div>
-    </div>
-  )
-}
-
 function Rows({
   table: { rows, layout, active, expandedRow },
   view: { marks },
+  selection,
   expanded,
   draftNote,
   actions,
@@ -176,7 +135,12 @@ function Rows({
       const { id } = plant
       if (id === expanded?.id) {
         return (
-          <ExpandedRow key={`expanded ${id}`} rowRef={expandedRow} {...place}>
+          <ExpandedRow
+            key={`expanded ${id}`}
+            rowRef={expandedRow}
+            columns={columnCount(selection !== undefined)}
+            {...place}
+          >
             {expanded.content}
           </ExpandedRow>
         )
@@ -187,6 +151,7 @@ function Rows({
           plant={plant}
           {...place}
           isActive={index === active}
+          isSelected={selection?.ranges.has(id)}
           mark={marks.get(id)?.mark}
           draftNote={draftNote(id)}
           actions={actions}

@@ -19,9 +19,9 @@ const MARK_TEXT = {
   unmatched: 'no longer matches',
 }
 
-/** The id, the name, the tag, own members and actions. */
-export function columnCount(): number {
-  return columnMembers().length + 4
+/** The check box if plants can be selected, the id, the name, the tag, own members and actions. */
+export function columnCount(canSelect: boolean): number {
+  return columnMembers().length + (canSelect ? 5 : 4)
 }
 
 /** What a person can do with the plant of a row. */
@@ -38,6 +38,7 @@ export function TableRow({
   index,
   top,
   isActive,
+  isSelected,
   mark,
   draftNote,
   actions,
@@ -47,6 +48,8 @@ export function TableRow({
   readonly top: number
   /** Whether the Tab key leads here. */
   readonly isActive: boolean
+  /** Undefined if nobody can select plants. */
+  readonly isSelected: boolean | undefined
   readonly mark: Mark | undefined
   /** What is to be said about a change that is not saved. */
   readonly draftNote: string | undefined
@@ -56,15 +59,18 @@ export function TableRow({
   const tabIndex = isActive ? 0 : -1
   const label = labelOf(plant)
   const note = draftNote ?? (mark && MARK_TEXT[mark])
+  const isDeleted = mark === 'deleted'
   return (
     <div
       role="row"
       class={`plant-row ${mark ? `marked ${mark}` : ''} ${draftNote === undefined ? '' : 'unsaved'}`}
       aria-rowindex={index + 2}
+      aria-selected={isDeleted ? undefined : isSelected}
       data-id={String(id)}
       tabIndex={tabIndex}
       style={{ transform: `translateY(${top}px)` }}
     >
+      {isSelected !== undefined && <SelectCell {...{ label, isSelected, isDeleted, tabIndex }} />}
       <div role="gridcell" class="id-cell">
         {String(id)}
       </div>
@@ -75,38 +81,78 @@ export function TableRow({
         {note && <span class="note">{note}</span>}
       </div>
       <div role="gridcell" class="tag-cell">
-        <TagButton {...{ tag, tabIndex }} canSelect={mark !== 'deleted'} onTag={actions.onTag} />
+        <TagButton {...{ tag, tabIndex }} canSelect={!isDeleted} onTag={actions.onTag} />
       </div>
       <FieldCells plant={plant} tabIndex={tabIndex} />
       <div role="gridcell" class="action-cell">
-        {mark !== 'deleted' && (
-          <>
-            <button
-              type="button"
-              class="quiet"
-              tabIndex={tabIndex}
-              aria-label={`${actions.canWrite ? 'Edit' : 'View'} ${label}`}
-              title={actions.canWrite ? 'Edit' : 'View'}
-              onClick={() => actions.onOpen(plant)}
-            >
-              <Icon name={actions.canWrite ? 'edit' : 'view'} />
-            </button>
-            {actions.canWrite && (
-              <button
-                type="button"
-                class="quiet"
-                tabIndex={tabIndex}
-                aria-label={`Delete ${label}`}
-                title="Delete"
-                onClick={() => actions.onDelete(plant)}
-              >
-                <Icon name="delete" />
-              </button>
-            )}
-          </>
-        )}
+        {!isDeleted && <ActionButtons {...{ plant, label, tabIndex, actions }} />}
       </div>
     </div>
+  )
+}
+
+/** A check box. The table handles its clicks, because they can select more than one row. */
+function SelectCell({
+  label,
+  isSelected,
+  isDeleted,
+  tabIndex,
+}: {
+  readonly label: string
+  readonly isSelected: boolean
+  readonly isDeleted: boolean
+  readonly tabIndex: 0 | -1
+}) {
+  return (
+    <div role="gridcell" class="select-cell">
+      {!isDeleted && (
+        <input
+          type="checkbox"
+          tabIndex={tabIndex}
+          aria-label={`Select ${label}`}
+          checked={isSelected}
+        />
+      )}
+    </div>
+  )
+}
+
+function ActionButtons({
+  plant,
+  label,
+  tabIndex,
+  actions: { canWrite, onOpen, onDelete },
+}: {
+  readonly plant: StoredPlant
+  readonly label: string
+  readonly tabIndex: 0 | -1
+  readonly actions: RowActions
+}) {
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet"
+        tabIndex={tabIndex}
+        aria-label={`${canWrite ? 'Edit' : 'View'} ${label}`}
+        title={canWrite ? 'Edit' : 'View'}
+        onClick={() => onOpen(plant)}
+      >
+        <Icon name={canWrite ? 'edit' : 'view'} />
+      </button>
+      {canWrite && (
+        <button
+          type="button"
+          class="quiet"
+          tabIndex={tabIndex}
+          aria-label={`Delete ${label}`}
+          title="Delete"
+          onClick={() => onDelete(plant)}
+        >
+          <Icon name="delete" />
+        </button>
+      )}
+    </>
   )
 }
 
@@ -182,11 +228,13 @@ export function ExpandedRow({
   rowRef,
   index,
   top,
+  columns,
   children,
 }: {
   readonly rowRef: RefObject<HTMLDivElement | null>
   readonly index: number
   readonly top: number
+  readonly columns: number
   readonly children: ComponentChildren
 }) {
   return (
@@ -197,7 +245,7 @@ export function ExpandedRow({
       aria-rowindex={index + 2}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <div role="gridcell" aria-colspan={columnCount()}>
+      <div role="gridcell" aria-colspan={columns}>
         {children}
       </div>
     </div>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlantView } from '../list/plant-view.ts'
+import type { PlantSelection } from '../selection/plant-selection.ts'
 import { RowLayout } from './row-layout.ts'
 import { useHeight, useRowHeight } from './use-height.ts'
 
@@ -14,7 +15,11 @@ export type Table = ReturnType<typeof useTable>
  *
  * @param expandedId the plant whose row is replaced by something higher
  */
-export function useTable(view: PlantView, expandedId: bigint | undefined) {
+export function useTable(
+  view: PlantView,
+  selected: PlantSelection | undefined,
+  expandedId: bigint | undefined,
+) {
   const { list, loader, selection } = view
   const scroller = useRef<HTMLDivElement>(null)
   const head = useRef<HTMLDivElement>(null)
@@ -48,9 +53,9 @@ export function useTable(view: PlantView, expandedId: bigint | undefined) {
   }
 
   useEffect(() => {
-    const kept = [activeId, expandedId].filter((id) => id !== undefined)
+    const kept = [activeId, expandedId, ...(selected?.kept ?? [])].filter((id) => id !== undefined)
     view.show(first, to, kept)
-  }, [view, loader, first, to, activeId, expandedId])
+  }, [view, loader, first, to, activeId, expandedId, selected?.ranges])
   // A new selection begins at its top.
   useEffect(() => setActiveId(undefined), [selection])
 

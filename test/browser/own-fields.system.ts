@@ -1,24 +1,14 @@
 /** Own fields on the page, in a real browser. */
 import { readFile } from 'node:fs/promises'
-import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { OWN_FIELDS_MAX } from '../../contract/own-fields.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { FIELDS, FIR } from '../page/own-fields/nursery.ts'
-import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
+import { CALM, PHONE, type PlantsPage, problemsOf, testInBrowser } from './plants-page.ts'
 
 const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
-
-/** What is wrong with the page for some people. */
-async function problemsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>('axe.run()')
-  const found = violations.map(({ help, nodes }) => `${help}: ${nodes[0]?.html}`)
-  const hidden = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-  return hidden > 0 ? [...found, `${hidden} pixels wider than the screen`] : found
-}
 
 function clientOf({ url, token }: Service) {
   const options = { url, token, int64Fields: ['id2'] }
@@ -37,9 +27,9 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
   }
 }
 
-/** The cells of a row without its id and its actions. */
+/** The cells of a row without its check box, its id and its actions. */
 async function cellsOf(plants: PlantsPage, id: bigint): Promise<readonly string[]> {
-  return (await plants.row(id).getByRole('gridcell').allInnerTexts()).slice(1, -1)
+  return (await plants.row(id).getByRole('gridcell').allInnerTexts()).slice(2, -1)
 }
 
 testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
@@ -54,7 +44,7 @@ testInBrowser(t, 'own fields are shown and changed on the page', (open) => {
     const plants = await open(t, service.url, { ...DESK, token: service.token })
     await plants.row(7n).waitFor()
     const heads = await plants.page.getByRole('columnheader').allInnerTexts()
-    t.same(heads.slice(3, -1), [
+    t.same(heads.slice(4, -1), [
       'Height in cm',
       'Planted on',
       'light',

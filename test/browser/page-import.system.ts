@@ -257,10 +257,7 @@ function testTransfer(program: string): void {
     await page.click('Import')
     await page.titled('Import finished')
     t.same(await page.counts(), ['1', '2', '497', '1'])
-    t.match(
-      await page.dialog.innerText(),
-      'Line 4: Somebody has changed this plant meanwhile',
-    )
+    t.match(await page.dialog.innerText(), 'Line 4: Somebody has changed this plant meanwhile')
     t.same(await page.problems(), [])
     t.equal(await overflowOf(page.dialog), 0)
     t.match(await service.stored(2n), { name: 'Acer 1 corrected' })

@@ -6,6 +6,7 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
+import { tabTo } from './keyboard.ts'
 import { PHONE, type PlantsPage, SMALL_PHONE, testInBrowser } from './plants-page.ts'
 
 /** More than one request of a search examines, but all can be counted. */
@@ -209,7 +210,7 @@ testInBrowser(t, 'the table of the page', (open) => {
     await page.getByRole('searchbox').fill('Abies 1')
     await plants.row(201n).waitFor({ state: 'detached' })
     await plants.row(101n).focus()
-    await page.keyboard.press('Tab')
+    await tabTo(page, '.tag-button')
     await page.keyboard.press('Enter')
     await plants.row(1n).waitFor()
     t.ok(page.url().endsWith('#q=Abies+1&tag=Shrub'))

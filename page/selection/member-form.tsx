@@ -1,0 +1,167 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { StoredPlant } from '../../client/client.ts'
+import { known } from '../../contract/known.ts'
+import type { Member } from '../../contract/members.ts'
+import type { BulkChange } from '../changes/bulk-change.ts'
+import { OwnField } from '../drafts/own-field.tsx'
+import { OptionalTextField } from '../drafts/text-fields.tsx'
+import { toTyped } from '../drafts/typed.ts'
+import type { Tags } from '../list/use-tags.ts'
+import { isOwn } from '../model/members.ts'
+import { memberLabel } from '../text/display-text.ts'
+import { formatCount, formatNumber } from '../text/numbers.ts'
+import { setMember, sharedMembers } from './bulk-change.ts'
+
+/** How many tags the browser suggests. */
+const SUGGESTED_MAX = 1000
+
+/** Asks for a value, or none, of a member of plants. */
+export function MemberForm({
+  plants,
+  renamed,
+  tags,
+  onStart,
+  onClose,
+  children,
+}: {
+  readonly plants: readonly StoredPlant[]
+  /** A tag that all of them have, and that is to be another one. Undefined to choose the member. */
+  readonly renamed: string | undefined
+  readonly tags: Tags
+  readonly onStart: (change: BulkChange) => void
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) {
+  const members = sharedMembers().filter((member) => renamed === undefined || !isOwn(member))
+  const [member, setMemberToSet] = useState(() => known(members[0]))
+  const [text, setText] = useState(renamed)
+  const [isRemoval, setRemoval] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const form = useRef<HTMLFormElement>(null)
+  const change = useMemo(() => {
+    if (isRemoval) return setMember(plants, member, undefined)
+    if (text === undefined) return 'Enter or choose a value, or select “No value”.'
+    return setMember(plants, member, text)
+  }, [plants, member, text, isRemoval])
+  const count = typeof change === 'string' ? plants.length : change.intents.length
+  useEffect(() => {
+    if (problem !== undefined) {
+      form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    }
+  }, [problem])
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    if (typeof change === 'string') setProblem(change)
+    else onStart(change)
+  }
+  const edit = (text: string | undefined) => {
+    setProblem(undefined)
+    setText(text)
+  }
+  return (
+    <form ref={form} class="member-form" onSubmit={onSubmit}>
+      {children}
+      {members.length > 1 && (
+        <MemberChoice
+          {...{ members, member }}
+          onMember={(member) => {
+            edit(undefined)
+            setMemberToSet(member)
+          }}
+        />
+      )}
+      <ValueField {...{ member, text, problem, tags }} isReadOnly={isRemoval} onText={edit} />
+      <label class="choice">
+        <input
+          type="checkbox"
+          checked={isRemoval}
+          onChange={({ currentTarget: { checked } }) => {
+            setProblem(undefined)
+            setRemoval(checked)
+          }}
+        />
+        No value
+      </label>
+      <p role="status">{typeof change !== 'string' && describeEffect(count, plants.length)}</p>
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="primary" disabled={count === 0}>
+          Change {formatCount(count, 'plant')}
+        </button>
+      </footer>
+    </form>
+  )
+}
+
+function MemberChoice({
+  members,
+  member,
+  onMember,
+}: {
+  readonly members: readonly Member[]
+  readonly member: Member
+  readonly onMember: (member: Member) => void
+}) {
+  return (
+    <label class="field">
+      Field
+      <select
+        value={member.name}
+        onChange={({ currentTarget: { value } }) =>
+          onMember(known(members.find(({ name }) => name === value)))
+        }
+      >
+        {members.map((each) => (
+          <option key={each.name} value={each.name}>
+            {memberLabel(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** The control that the form for a plant has. */
+function ValueField({
+  member,
+  tags,
+  onText,
+  ...field
+}: {
+  readonly member: Member
+  readonly text: string | undefined
+  readonly isReadOnly: boolean
+  readonly problem: string | undefined
+  readonly tags: Tags
+  readonly onText: (text: string | undefined) => void
+}) {
+  // Another member has another kind of control.
+  const key = member.name
+  if (isOwn(member)) {
+    const onOwnText = (text: string | undefined) =>
+      onText(text === undefined ? text : toTyped(member, text))
+    return <OwnField {...field} key={key} member={member} onText={onOwnText} />
+  }
+  const suggestions = { values: tags.all.slice(0, SUGGESTED_MAX), load: tags.load }
+  return (
+    <OptionalTextField
+      {...{ ...field, suggestions, onText }}
+      key={key}
+      label={memberLabel(member)}
+      name={member.name}
+      none="New tag"
+    />
+  )
+}
+
+/** How many plants would change, and how many are like that already. */
+function describeEffect(changed: number, all: number): string {
+  const same = all - changed
+  if (changed === 0) return 'All of them have this value already.'
+  const effect = `${formatCount(changed, 'plant')} would change.`
+  if (same === 0) return effect
+  return `${effect} ${formatNumber(same)} ${same === 1 ? 'has' : 'have'} this value already.`
+}

@@ -1,0 +1,57 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { Session } from '../access/session.ts'
+import type { BulkChange } from '../changes/bulk-change.ts'
+import { lazyDialog } from '../dialog/lazy-dialog.tsx'
+import { toFragment } from '../list/filter.ts'
+import type { PlantView } from '../list/plant-view.ts'
+import type { Tags } from '../list/use-tags.ts'
+import { useModel } from '../model/use-model.ts'
+import { PlantSelection } from './plant-selection.ts'
+import { SelectionBar } from './selection-bar.tsx'
+import type { Task } from './task.ts'
+
+const ChangeDialog = lazyDialog(async () => (await import('./change-dialog.tsx')).ChangeDialog)
+
+/**
+ * Selects plants, and asks what to do with them.
+ *
+ * @param onStart called with a change that the person has confirmed
+ * @param onFocus called when the focused button disappears
+ * @returns the selection, which is empty after another filter was chosen, and a function that asks about other plants.
+ * Both are undefined if the person cannot change plants. And the elements that show all this
+ */
+export function useBulkChanges({
+  session: { client, canWrite },
+  view,
+  tags,
+  onStart,
+  onFocus,
+}: {
+  readonly session: Session
+  readonly view: PlantView
+  readonly tags: Tags
+  readonly onStart: (change: BulkChange) => void
+  readonly onFocus: () => void
+}) {
+  const filter = toFragment({ filter: view.selection.filter })
+  const selection = useMemo(() => new PlantSelection(), [view, filter])
+  useModel(selection)
+  const [task, setTask] = useState<Task>()
+  if (!canWrite) return { selection: undefined, onTask: undefined, tools: null }
+  const close = () => {
+    setTask(undefined)
+    onFocus()
+  }
+  const start = (change: BulkChange) => {
+    if (task?.action === 'delete') selection.clear()
+    close()
+    onStart(change)
+  }
+  const tools = (
+    <>
+      <SelectionBar {...{ view, selection, onFocus }} onTask={setTask} />
+      {task && <ChangeDialog {...{ client, tags, task }} onStart={start} onClose={close} />}
+    </>
+  )
+  return { selection, onTask: setTask, tools }
+}

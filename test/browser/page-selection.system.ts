@@ -1,0 +1,411 @@
+/** Selecting plants in the page, and what to do with them. */
+import type { Locator } from 'playwright-core'
+import t from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { FIELDS, FIR } from '../page/own-fields/nursery.ts'
+import { CALM, type PlantsPage, problemsOf, SMALL_PHONE, testInBrowser } from './plants-page.ts'
+
+/** More than the page keeps in memory around the rows in view. */
+const COUNT = 4000
+
+const SHIFT = { modifiers: ['Shift' as const] }
+
+const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
+
+const PEOPLE = { 'a desktop': DESK, 'a phone': { ...SMALL_PHONE, ...CALM } } as const
+
+const checkBox = (plants: PlantsPage, id: bigint) => plants.row(id).getByRole('checkbox')
+
+const dialogOf = ({ page }: PlantsPage) => page.getByRole('dialog')
+
+async function selectedIds({ page }: PlantsPage): Promise<string[]> {
+  const rows = page.locator('.plant-row[aria-selected=true]')
+  return rows.evaluateAll((rows: { dataset: { id: string } }[]) =>
+    rows.map(({ dataset }) => dataset.id),
+  )
+}
+
+/** Scrolls until a row is in view. Until rows before it are loaded, the table can be too short. */
+async function scrollTo(plants: PlantsPage, id: bigint): Promise<void> {
+  const top = (Number(id) - 1) * 44
+  await until(`plant ${id} is in view`, async () => {
+    await plants.page.locator('.table').evaluate((element, top) => element.scrollTo(0, top), top)
+    return plants.row(id).isVisible()
+  })
+}
+
+async function hasFocus(locator: Locator): Promise<void> {
+  await until('it has the focus', () =>
+    locator.evaluate((element: { matches(selector: string): boolean }) =>
+      element.matches(':focus'),
+    ),
+  )
+}
+
+testInBrowser(t, 'plants are selected', (open) => {
+  let service: Service
+  t.before(async () => {
+    service = await startService(t)
+    const plants = Array.from({ length: COUNT }, (_, index) => ({
+      id: BigInt(index + 1),
+      name: `${index % 100 === 99 ? 'Quercus' : 'Abies'} ${index + 1}`,
+      ...(index % 2 === 0 && { tag: index % 100 === 0 ? 'Shrub' : 'Tree' }),
+    }))
+    await importPlants(service.store, plants, 'stop')
+  })
+
+  t.test('with the mouse, one by one and from one to another', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    const all = page.getByRole('checkbox', { name: 'Select all plants' })
+    await all.waitFor()
+    t.equal(await page.getByRole('grid').getAttribute('aria-multiselectable'), 'true')
+    t.equal(await plants.row(2n).getAttribute('aria-selected'), 'false')
+    const before = await plants.row(2n).boundingBox()
+    await checkBox(plants, 2n).click()
+    await plants.shows(/^1 selected$/)
+    t.same(await plants.row(2n).boundingBox(), before, 'no row moves')
+    t.ok(await all.evaluate(IS_INDETERMINATE))
+    await checkBox(plants, 5n).click(SHIFT)
+    await plants.shows(/^4 selected$/)
+    t.same(await selectedIds(plants), ['2', '3', '4', '5'])
+    t.equal(await page.evaluate(SELECTED_TEXT), '')
+    await checkBox(plants, 4n).click(SHIFT)
+    await plants.shows(/^3 selected$/)
+    t.same(await selectedIds(plants), ['2', '3', '4'], 'it replaces the one before')
+    t.same(await Promise.all([4n, 5n].map((id) => checkBox(plants, id).isChecked())), [true, false])
+    // The cell around the check box is easier to hit.
+    await plants
+      .row(7n)
+      .locator('.select-cell')
+      .click({ position: { x: 4, y: 4 } })
+    await plants.shows(/^4 selected$/)
+    await hasFocus(checkBox(plants, 7n))
+    await checkBox(plants, 3n).click()
+    await plants.shows(/^3 selected$/)
+    t.same(await selectedIds(plants), ['2', '4', '7'])
+    await checkBox(plants, 7n).dblclick()
+    t.equal(await page.locator('.editor').count(), 0, 'two clicks open no editor')
+    await plants.row(9n).locator('.name').click(SHIFT)
+    t.equal(await page.evaluate(SELECTED_TEXT), '')
+    await plants.button('Clear').click()
+    await plants.shows(/^4,000 plants$/)
+    t.same(await selectedIds(plants), [])
+    t.notOk(await all.evaluate(IS_INDETERMINATE))
+    t.equal(await page.getByRole('region', { name: 'Selected plants' }).count(), 0)
+    await hasFocus(plants.row(7n))
+    t.same(plants.complaints, [])
+  })
+
+  t.test('with keys', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { keyboard } = plants.page
+    await plants.row(1n).waitFor()
+    await plants.row(3n).focus()
+    await keyboard.press('Shift+Space')
+    await plants.shows(/^1 selected$/)
+    await keyboard.press('Shift+ArrowDown')
+    await keyboard.press('Shift+ArrowDown')
+    await hasFocus(plants.row(5n))
+    t.same(await selectedIds(plants), ['3', '4', '5'])
+    await keyboard.press('Shift+ArrowUp')
+    await hasFocus(plants.row(4n))
+    t.same(await selectedIds(plants), ['3', '4'])
+    await keyboard.press('ArrowDown')
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Shift+ArrowDown')
+    await hasFocus(plants.row(7n))
+    t.same(await selectedIds(plants), ['3', '4', '6', '7'])
+    await keyboard.press('Shift+Space')
+    t.same(await selectedIds(plants), ['3', '4', '6'])
+    await keyboard.press('Tab')
+    await hasFocus(checkBox(plants, 7n))
+    await keyboard.press('Space')
+    await plants.shows(/^4 selected$/)
+    await keyboard.press('ArrowUp')
+    await hasFocus(plants.row(6n))
+    await keyboard.press('ControlOrMeta+a')
+    await plants.shows(/^4,000 selected$/)
+    t.ok(await plants.page.getByRole('checkbox', { name: 'Select all plants' }).isChecked())
+    await keyboard.press('Space')
+    await plants.page.locator('.editor').waitFor()
+    t.equal(await plants.page.locator('.expanded').getByRole('checkbox').count(), 0)
+    await keyboard.press('ControlOrMeta+a')
+    await keyboard.press('Escape')
+    await hasFocus(plants.row(6n))
+    await plants.shows(/^4,000 selected$/)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('over rows that are not in memory', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    await checkBox(plants, 3n).click()
+    for (let id = 201n; id < 3500n; id += 200n) await scrollTo(plants, id)
+    await scrollTo(plants, 3600n)
+    await checkBox(plants, 3602n).click(SHIFT)
+    await plants.shows(/^3,600 selected$/)
+    await scrollTo(plants, 1800n)
+    t.ok(await checkBox(plants, 1801n).isChecked())
+    await plants.shows(/^3,600 selected$/)
+    await checkBox(plants, 1801n).click()
+    await plants.shows(/^3,599 selected$/)
+    await plants.button('Delete…').click()
+    await dialogOf(plants).getByRole('button', { name: 'Delete 3,599 plants' }).waitFor()
+    t.same(plants.complaints, [])
+  })
+
+  t.test('all that match a filter, until the filter changes', async (t) => {
+    const plants = await open(t, service.url, { token: service.token })
+    const { page } = plants
+    const search = page.getByRole('searchbox')
+    await search.fill('quercus')
+    await plants.shows(/^40 plants$/)
+    const all = page.getByRole('checkbox', { name: 'Select all plants that match' })
+    await all.click()
+    await plants.shows(/^40 selected$/)
+    await checkBox(plants, 300n).click()
+    await plants.shows(/^39 selected$/)
+    t.ok(await all.evaluate(IS_INDETERMINATE))
+    await all.click()
+    await plants.shows(/^40 selected$/)
+    t.ok(await all.isChecked())
+    // Another start of the same list is not another filter.
+    await page.getByLabel('Go to id').fill('500')
+    await page.keyboard.press('Enter')
+    await plants.row(300n).waitFor({ state: 'detached' })
+    await plants.shows(/^40 selected$/)
+    await all.click()
+    t.same(await selectedIds(plants), [])
+    await checkBox(plants, 500n).click()
+    await plants.shows(/^1 selected$/)
+    await plants.button('Show all plants').click()
+    await plants.row(1n).waitFor()
+    await until('nothing is selected', async () => (await selectedIds(plants)).length === 0)
+    t.equal(await plants.button('Clear').count(), 0)
+    await page.goBack()
+    await checkBox(plants, 500n).waitFor()
+    t.same(await selectedIds(plants), [])
+    t.same(plants.complaints, [])
+  })
+
+  t.test('only by people who can change them', async (t) => {
+    const token = await service.issueToken('reader', ['read'])
+    const plants = await open(t, service.url, { token })
+    await plants.row(1n).focus()
+    await plants.page.keyboard.press('ControlOrMeta+a')
+    await plants.page.keyboard.press('Shift+ArrowDown')
+    await hasFocus(plants.row(2n))
+    await plants.page.getByRole('combobox', { name: 'Tag' }).fill('Shrub')
+    await plants.page.keyboard.press('Enter')
+    await plants.shows(/^40 plants$/)
+    t.equal(await plants.page.getByRole('checkbox').count(), 0)
+    t.equal(await plants.page.locator('[aria-selected], [aria-multiselectable]').count(), 0)
+    t.equal(await plants.button('Rename this tag…').count(), 0)
+  })
+
+  t.test('unless somebody has just deleted them', async (t) => {
+    await service.call({ body: { id: 0, name: 'Acer' } })
+    const plants = await open(t, service.url, { token: service.token })
+    await checkBox(plants, 0n).waitFor()
+    await plants.row(0n).locator('.name').hover()
+    await service.call({ method: 'DELETE', path: '/plants/0' })
+    await plants.row(0n).getByText('deleted').waitFor()
+    t.equal(await checkBox(plants, 0n).count(), 0)
+    t.equal(await plants.row(0n).getAttribute('aria-selected'), null)
+    await plants.row(0n).locator('.select-cell').click()
+    t.same(await selectedIds(plants), [])
+  })
+})
+
+testInBrowser(t, 'selected plants are changed', (open) => {
+  let service: Service
+  t.beforeEach(async (t) => {
+    service = await startService(t, { fields: FIELDS })
+    const plants = Array.from({ length: 30 }, (_, index) => ({
+      id: BigInt(index + 1),
+      name: `Abies ${index + 1}`,
+      ...(index % 2 === 0 && { tag: 'Tree' }),
+    }))
+    await importPlants(service.store, [{ ...FIR, id: 40n }, ...plants], 'stop')
+  })
+
+  t.test('after the person has chosen a member and a value', async (t) => {
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    const dialog = dialogOf(plants)
+    const field = (label: string) => dialog.getByLabel(label, { exact: true })
+    await checkBox(plants, 1n).click()
+    await checkBox(plants, 4n).click(SHIFT)
+    await plants.button('Change…').click()
+    await dialog.getByText('4 plants: Abies 1, Abies 2, Abies 3 and 1 more.').waitFor()
+    const member = dialog.getByRole('combobox', { name: 'Field' })
+    t.same(await member.locator('option').allInnerTexts(), [
+      'Tag',
+      'Height in cm',
+      'Planted on',
+      'light',
+      'photo',
+      'price',
+      'In stock',
+      'constructor',
+      'id2',
+    ])
+    const submit = dialog.getByRole('button', { name: /^Change \d+ plants?$/ })
+    await submit.click()
+    await dialog.getByText('Enter or choose a value, or select “No value”.').waitFor()
+    await hasFocus(field('Tag'))
+    t.same(await problemsOf(plants.page), [])
+    await field('Tag').fill('Tree')
+    await dialog.getByText('2 plants would change. 2 have this value already.').waitFor()
+    t.equal(await submit.innerText(), 'Change 2 plants')
+    t.equal(await dialog.locator('datalist option').getAttribute('value'), 'Tree')
+    await field('No value').check()
+    await dialog.getByText('2 plants would change.').waitFor()
+    await field('No value').uncheck()
+
+    await member.selectOption('Height in cm')
+    await field('Height in cm').fill('tall')
+    await submit.click()
+    await dialog.getByText('Height in cm must be a whole number, written like 4 or -12.').waitFor()
+    await field('Height in cm').fill('90')
+    t.equal(await dialog.locator('.problem:not(:empty)').count(), 0)
+    await member.selectOption('Planted on')
+    t.equal(await field('Planted on').getAttribute('type'), 'date')
+    await member.selectOption('light')
+    await field('light').selectOption('sun')
+    await dialog.getByText('4 plants would change.').waitFor()
+    await member.selectOption('In stock')
+    await field('No value').check()
+    await dialog.getByText('All of them have this value already.').waitFor()
+    t.ok(await submit.isDisabled())
+    await field('No value').uncheck()
+    await field('In stock').selectOption('Yes')
+    t.same(await problemsOf(plants.page), [])
+    await submit.click()
+    await dialog.waitFor({ state: 'detached' })
+    await hasFocus(plants.row(4n))
+    await plants.shows(/^4 selected$/)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('as they are when the dialog opens', async (t) => {
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    const dialog = dialogOf(plants)
+    await plants.row(1n).getByRole('button', { name: 'Tree' }).click()
+    await plants.page.getByRole('checkbox', { name: 'Select all plants that match' }).click()
+    await plants.shows(/^16 selected$/)
+    await service.call({ body: { id: 100, name: 'Acer', tag: 'Tree' } })
+    await plants.button('Delete…').click()
+    await dialog.getByText('17 plants: Abies 1, Abies 3, Abies 5 and 14 more.').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await plants.shows(/^17 selected$/)
+    await plants.button('Delete…').click()
+    await dialog.getByRole('button', { name: 'Delete 17 plants' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    t.same(await selectedIds(plants), [])
+    t.same(plants.complaints, [])
+  })
+
+  t.test('unless reading them fails or is canceled, or none is left', async (t) => {
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    const { page } = plants
+    const dialog = dialogOf(plants)
+    await checkBox(plants, 2n).click()
+    const requested = Promise.withResolvers<void>()
+    await page.route('**/plants?id=*', () => requested.resolve(), { times: 1 })
+    await plants.button('Delete…').click()
+    await page.getByRole('dialog', { name: 'Reading the plants' }).waitFor()
+    t.same(await problemsOf(page), [])
+    await requested.promise
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const refusal = { status: 400, json: { error: 40001, message: 'this is a test' } }
+    await page.route('**/plants?id=*', (route) => route.fulfill(refusal), { times: 1 })
+    await plants.button('Change…').click()
+    await page.getByRole('dialog', { name: 'Nothing was changed' }).waitFor()
+    await dialog.getByText('This is a test.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    // Rows stay while the pointer is over them.
+    await plants.button('Clear').hover()
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await plants.row(2n).waitFor({ state: 'detached' })
+    await plants.button('Change…').click()
+    await page.getByRole('dialog', { name: 'Nothing to change' }).waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await plants.button('Clear').click()
+    t.equal(await plants.button('Clear').count(), 0)
+  })
+
+  t.test('a tag is renamed everywhere', async (t) => {
+    const plants = await open(t, service.url, { ...DESK, token: service.token })
+    const dialog = dialogOf(plants)
+    const field = dialog.getByLabel('Tag', { exact: true })
+    await plants.row(1n).getByRole('button', { name: 'Tree' }).click()
+    await plants.button('Rename this tag…').click()
+    await plants.page.getByRole('dialog', { name: 'Rename the tag “Tree”' }).waitFor()
+    t.equal(await field.inputValue(), 'Tree')
+    t.equal(await dialog.getByRole('combobox', { name: 'Field' }).count(), 0)
+    await field.fill('Trees')
+    await dialog.getByRole('button', { name: 'Change 16 plants' }).waitFor()
+    t.same(await problemsOf(plants.page), [])
+    await plants.page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await plants.page.getByRole('searchbox').fill('Abies 3')
+    await plants.row(5n).waitFor({ state: 'detached' })
+    t.equal(await plants.button('Rename this tag…').count(), 0, 'not all plants with the tag match')
+    t.same(plants.complaints, [])
+  })
+})
+
+testInBrowser(t, 'everybody can select plants', (open) => {
+  for (const [device, person] of Object.entries(PEOPLE)) {
+    for (const fields of [[], FIELDS]) {
+      const what = `${device}, with ${fields.length} own fields`
+      t.test(what, async (t) => {
+        const service = await startService(t, { fields })
+        const many = Array.from({ length: 30 }, (_, index) => ({
+          id: BigInt(index),
+          name: `Abies alba Mill. ${index}`,
+          tag: 'Tree',
+        }))
+        await importPlants(service.store, many, 'stop')
+        const plants = await open(t, service.url, { ...person, token: service.token })
+        const cell = plants.row(1n).locator('.select-cell')
+        await cell.click()
+        const area = await cell.boundingBox()
+        t.ok(area && area.width >= 24 && area.height >= 24)
+        const name = plants.row(1n).locator('.name')
+        t.notOk(await name.evaluate(IS_CUT), 'the name is not cut')
+        t.same(await misaligned(plants), [])
+        await plants.shows(/^1 selected$/)
+        t.same(await problemsOf(plants.page), [], 'the table')
+        if (device === 'a phone') await plants.button('Select all').click()
+        else await plants.page.getByRole('checkbox', { name: 'Select all plants' }).click()
+        await plants.shows(/^30 selected$/)
+        t.equal(await plants.page.getByRole('button', { name: 'Select all' }).count(), 0)
+        await plants.button('Change…').click()
+        await plants.button('Change 30 plants').waitFor()
+        t.same(await problemsOf(plants.page), [], 'a dialog')
+        t.same(plants.complaints, [])
+      })
+    }
+  }
+})
+
+/** The columns whose head is not above their cells. A phone has no head. */
+async function misaligned({ page }: PlantsPage): Promise<string[]> {
+  const heads = await page.getByRole('columnheader').all()
+  const cells = await page.locator('.plant-row').first().getByRole('gridcell').all()
+  const found: string[] = []
+  for (const [index, head] of heads.entries()) {
+    const [above, below] = await Promise.all([head.boundingBox(), cells[index]?.boundingBox()])
+    if (above?.x !== below?.x) found.push(`${await head.innerText()}: ${above?.x}, ${below?.x}`)
+  }
+  return found
+}
+
+const IS_INDETERMINATE = (box: { indeterminate: boolean }) => box.indeterminate
+const IS_CUT = (element: { scrollWidth: number; clientWidth: number }) =>
+  element.scrollWidth > element.clientWidth
+const SELECTED_TEXT = 'getSelection().toString()'
