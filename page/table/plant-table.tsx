@@ -2,9 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { PlantView } from '../list/plant-view.ts'
 import type { PlantSelection } from '../selection/plant-selection.ts'
 import { columnMembers, fieldTracks } from './field-columns.ts'
-import { rowSelectors } from './select-rows.ts'
 import { TableHead } from './table-head.tsx'
-import { tableKeys } from './table-keys.ts'
 import {
   columnCount,
   ExpandedRow,
@@ -15,8 +13,10 @@ import {
 import { useClickGuard } from './use-click-guard.ts'
 import { useHold } from './use-hold.ts'
 import { type FocusRequest, useRowFocus } from './use-row-focus.ts'
+import { useRowSelection } from './use-row-selection.ts'
 import { useScrollAnchor } from './use-scroll-anchor.ts'
 import { type Table, useTable } from './use-table.ts'
+import { useTableKeys } from './use-table-keys.ts'
 import './table.css'
 
 /** A plant whose row is replaced by something higher. */
@@ -54,6 +54,8 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
   const { focusRow, onFocusIn, onFocusOut } = useRowFocus(table, focusRequest)
   const noteScroll = useClickGuard(table, shift)
   const holdHandlers = useHold(view, table.rowGroup)
+  const selectionHandlers = useRowSelection(selection)
+  const onKeyDown = useTableKeys({ view, table, selection, actions, focusRow, onFirst, onLast })
   const { tracks } = fieldTracks()
 
   const onDblClick = ({ target }: MouseEvent) => {
@@ -89,7 +91,7 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
         aria-multiselectable={selection && true}
         aria-busy={view.loader.isLoading}
         hidden={list.length === 0}
-        onKeyDown={tableKeys({ view, table, selection, actions, focusRow, onFirst, onLast })}
+        onKeyDown={onKeyDown}
         onFocusIn={onFocusIn}
         onFocusOut={onFocusOut}
       >
@@ -100,7 +102,7 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
           class="rows"
           style={{ height: `${table.layout.height}px` }}
           {...holdHandlers}
-          {...(selection && rowSelectors(selection))}
+          {...selectionHandlers}
           onDblClick={onDblClick}
           onPointerOver={explainCut}
         >

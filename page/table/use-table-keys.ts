@@ -19,7 +19,7 @@ interface TableKeysOptions {
 }
 
 /** Handles the keys of a table: they move the focus, select plants, and do something with the focused one. */
-export function tableKeys({
+export function useTableKeys({
   view: { list, marks },
   table: { active, rows, viewHeight, rowHeight },
   selection,

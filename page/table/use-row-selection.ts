@@ -1,7 +1,12 @@
 import type { PlantSelection } from '../selection/plant-selection.ts'
 
-/** Handlers of the mouse events of the element with the rows. They select plants. */
-export function rowSelectors(selection: PlantSelection) {
+/**
+ * Handlers of the mouse events of the element with the rows. They select plants.
+ *
+ * @param selection undefined if nobody can select plants
+ */
+export function useRowSelection(selection: PlantSelection | undefined) {
+  if (selection === undefined) return {}
   return {
     onMouseDown: (event: MouseEvent) => {
       const { target, shiftKey } = event
