@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { parseId } from '../list/plant-id.ts'
+import { idAfter, parseId } from '../list/plant-id.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Conflict } from './conflict.tsx'
@@ -52,7 +52,8 @@ export function DraftEditor({
     event.preventDefault()
     await drafts.send(key, saver)
     const isSaved = drafts.find(key) === undefined && drafts.open === undefined
-    if (event.submitter?.getAttribute('name') === ANOTHER && isSaved) drafts.add(idAfter(typed.id))
+    if (event.submitter?.getAttribute('name') === ANOTHER && isSaved)
+      drafts.add(String(idAfter(parseId(typed.id) ?? 0n) ?? ''))
   }
   return (
     <form
@@ -125,12 +126,6 @@ function useFieldFocus(draft: Draft) {
     form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }, [draft])
   return form
-}
-
-/** The next id, or nothing after the last one. */
-function idAfter(id: string): string {
-  const next = String((parseId(id) ?? 0n) + 1n)
-  return parseId(next) === undefined ? '' : next
 }
 
 function IdField({

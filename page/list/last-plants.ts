@@ -2,6 +2,7 @@ import type { PlantStoreClient, StoredPlant } from '../../client/client.ts'
 import { INT64_MAX } from '../../contract/int64.ts'
 import { known } from '../../contract/known.ts'
 import type { Filter } from './filter.ts'
+import { idAfter } from './plant-id.ts'
 import { PAGE_SIZE } from './plant-list.ts'
 
 /** At least as many rows as a large screen shows. */
@@ -69,4 +70,20 @@ export async function findLastPlants(
   }
   // Plants have been deleted meanwhile.
   return findLastPlants(client, filter, signal)
+}
+
+/** How long a person waits for a suggestion, at most, in milliseconds. */
+const SUGGESTION_MS = 2000
+
+/** The id after that of the last plant. Undefined if there is none, or it is not found in time. */
+export async function suggestId(
+  client: Pick<PlantStoreClient, 'listPlants'>,
+): Promise<bigint | undefined> {
+  try {
+    const plants = await findLastPlants(client, {}, AbortSignal.timeout(SUGGESTION_MS))
+    return idAfter(plants.at(-1)?.id ?? 0n)
+  } catch {
+    // The person can type one.
+    return undefined
+  }
 }

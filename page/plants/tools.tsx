@@ -4,16 +4,13 @@ import type { Session } from '../access/session.ts'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Drafts } from '../drafts/drafts.ts'
 import { isEmpty, type Selection } from '../list/filter.ts'
-import { findLastPlants } from '../list/last-plants.ts'
-import { parseId } from '../list/plant-id.ts'
+import { suggestId } from '../list/last-plants.ts'
+import { idAfter } from '../list/plant-id.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Icon } from '../text/icon.tsx'
 import { TransferButtons } from '../transfer/transfer.tsx'
 import { Toolbar } from './toolbar.tsx'
-
-/** How long a person who adds a plant waits for a suggested id, at most, in milliseconds. */
-const SUGGESTION_MS = 2000
 
 /** The toolbar. Without the right to read plants, only what the person can do in its place. */
 export function Tools({
@@ -42,7 +39,7 @@ export function Tools({
       ref={addButton}
       type="button"
       class="primary"
-      onClick={async () => drafts.add(canRead ? await suggestId(view, client) : '')}
+      onClick={async () => drafts.add(canRead ? await textOfFreeId(view, client) : '')}
     >
       <Icon name="add" /> Add plant
     </button>
@@ -79,18 +76,8 @@ export function Tools({
 }
 
 /** The id after the last one, or nothing if that is not known. */
-async function suggestId({ list }: PlantView, client: PlantStoreClient): Promise<string> {
-  try {
-    const last = list.isComplete && isEmpty(list.filter) ? list.end : await findLastId(client)
-    const next = String((last ?? 0n) + 1n)
-    return parseId(next) === undefined ? '' : next
-  } catch {
-    // The person can type one.
-    return ''
-  }
-}
-
-async function findLastId(client: PlantStoreClient): Promise<bigint | undefined> {
-  const plants = await findLastPlants(client, {}, AbortSignal.timeout(SUGGESTION_MS))
-  return plants.at(-1)?.id
+async function textOfFreeId({ list }: PlantView, client: PlantStoreClient): Promise<string> {
+  const isWhole = list.isComplete && isEmpty(list.filter)
+  const id = isWhole ? idAfter(list.end ?? 0n) : await suggestId(client)
+  return id === undefined ? '' : String(id)
 }

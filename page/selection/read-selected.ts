@@ -2,16 +2,10 @@ import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts
 import { limits } from '../../contract/limits.gen.ts'
 import { type Filter, matches } from '../list/filter.ts'
 import { idBefore } from '../list/plant-id.ts'
-import { textLength } from '../model/members.ts'
+import { MEMORY_MAX, memoryOf } from '../model/memory.ts'
 import type { IdRange, IdRanges } from './id-ranges.ts'
 
 const { id: ids, limit } = limits.listPlants
-
-/** Half of what a tab can use on a phone, in characters. */
-const LENGTH_MAX = 2 ** 26
-
-/** What a plant takes in addition to its text. */
-const PLANT_OVERHEAD = 100
 
 /** The selected plants would take too much memory. */
 export class TooManyPlants extends Error {
@@ -27,7 +21,7 @@ export interface ReadOptions {
   /** Called after each request with the number of plants so far. */
   readonly onProgress: (plants: number) => void
   /** Limits the memory for the plants, in characters. */
-  readonly lengthMax?: number
+  readonly memoryMax?: number
 }
 
 /**
@@ -40,13 +34,13 @@ export async function readSelected(
   client: Pick<PlantStoreClient, 'listPlants'>,
   filter: Filter,
   ranges: IdRanges,
-  { signal, onProgress, lengthMax = LENGTH_MAX }: ReadOptions,
+  { signal, onProgress, memoryMax = MEMORY_MAX }: ReadOptions,
 ): Promise<readonly StoredPlant[]> {
   const selected: StoredPlant[] = []
-  let length = 0
+  let memory = 0
   for await (const plants of readPages(client, filter, ranges, signal)) {
-    for (const plant of plants) length += PLANT_OVERHEAD + textLength(plant)
-    if (length > lengthMax) throw new TooManyPlants()
+    for (const plant of plants) memory += memoryOf(plant)
+    if (memory > memoryMax) throw new TooManyPlants()
     selected.push(...plants)
     onProgress(selected.length)
   }

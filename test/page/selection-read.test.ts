@@ -81,8 +81,8 @@ t.test('reading ends at the end of a range', async (t) => {
 t.test('memory is bounded', async (t) => {
   const ranges = IdRanges.NONE.add(1n, 2n)
   // `Quercus 1`, `Tree` and `Abies 2`, and what a plant needs besides.
-  t.same(await idsOf({}, ranges, { lengthMax: 220 }), [1n, 2n])
-  await t.rejects(idsOf({}, ranges, { lengthMax: 219 }), {
+  t.same(await idsOf({}, ranges, { memoryMax: 220 }), [1n, 2n])
+  await t.rejects(idsOf({}, ranges, { memoryMax: 219 }), {
     message: /^These are too many plants to change at once\. Select fewer/,
   })
 })

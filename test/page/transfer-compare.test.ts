@@ -95,8 +95,8 @@ t.test('a token that cannot read compares the records with each other', async (t
 t.test('memory is bounded', async (t) => {
   await importPlants(service.store, named('Fagus', 30_001, 10), 'stop')
   const records = named('Ginkgo', 30_001, 10)
-  t.equal((await compare(records, { differentLengthMax: 1049 })).seen, undefined)
-  t.equal((await compare(records, { differentLengthMax: 1050 })).seen.length, 10)
+  t.equal((await compare(records, { memoryMax: 1049 })).seen, undefined)
+  t.equal((await compare(records, { memoryMax: 1050 })).seen.length, 10)
   const { same, different } = await compare([...records, ...records], { ownIdsMax: 5 })
   t.same([same[0], different[0]], [5, 15])
 })

@@ -1,7 +1,8 @@
 import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
 import type { FileRecord } from '../../../formats/records.ts'
 import { findPlants, IDS_MAX } from '../../changes/find-plants.ts'
-import { hasSameContent, textLength } from '../../model/members.ts'
+import { hasSameContent } from '../../model/members.ts'
+import { MEMORY_MAX, memoryOf } from '../../model/memory.ts'
 import type { ToPlant } from '../file/columns.ts'
 
 /** What an import would do with a record. */
@@ -44,19 +45,13 @@ export interface ComparisonOptions {
   readonly counted: 'line' | 'item'
   readonly signal: AbortSignal
   /** Limits the memory for `different`, in characters. */
-  readonly differentLengthMax?: number
+  readonly memoryMax?: number
   /** How many ids of the file are compared with each other. */
   readonly ownIdsMax?: number
 }
 
 /** A browser has six connections to a service, and one of them follows the changes. */
 const REQUESTS_MAX = 4
-
-/** Half of what a tab can use on a phone. */
-const DIFFERENT_LENGTH_MAX = 2 ** 26
-
-/** What a plant takes in addition to its text. */
-const PLANT_OVERHEAD = 100
 
 /** As many as a spreadsheet has rows. */
 const OWN_IDS_MAX = 2 ** 20
@@ -90,7 +85,7 @@ class ComparisonRun {
     refused: { count: 0 },
   }
   readonly #different = new Map<bigint, StoredPlant>()
-  #differentLength = 0
+  #memory = 0
   readonly #same = new Set<number>()
   /** The first record with each id. */
   readonly #firsts = new Map<bigint, Item>()
@@ -121,10 +116,10 @@ class ComparisonRun {
   }
 
   async end(): Promise<Comparison> {
-    const { differentLengthMax = DIFFERENT_LENGTH_MAX } = this.#options
+    const { memoryMax = MEMORY_MAX } = this.#options
     if (this.#batch.length > 0) this.#startRequest()
     await Promise.all(this.#requests)
-    const isComplete = this.#differentLength <= differentLengthMax
+    const isComplete = this.#memory <= memoryMax
     return {
       groups: this.#groups,
       different: isComplete ? this.#different : undefined,
@@ -141,7 +136,7 @@ class ComparisonRun {
   }
 
   async #compare(items: readonly Item[]): Promise<void> {
-    const { client, signal, differentLengthMax = DIFFERENT_LENGTH_MAX } = this.#options
+    const { client, signal, memoryMax = MEMORY_MAX } = this.#options
     const ids = items.map(({ plant }) => plant.id)
     const stored = await findPlants(client, ids, signal)
     for (const { record, plant } of items) {
@@ -152,8 +147,8 @@ class ComparisonRun {
         this.#count('same', { record })
       } else {
         this.#count('different', { record, stored: other })
-        this.#differentLength += PLANT_OVERHEAD + textLength(other)
-        if (this.#differentLength <= differentLengthMax) this.#different.set(plant.id, other)
+        this.#memory += memoryOf(other)
+        if (this.#memory <= memoryMax) this.#different.set(plant.id, other)
         else this.#different.clear()
       }
     }

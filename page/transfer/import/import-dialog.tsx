@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Session } from '../../access/session.ts'
+import type { PlantStoreClient } from '../../../client/client.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { useFileDrop } from '../../dialog/file-drop.ts'
 import { explain } from '../../errors/error-text.ts'
@@ -38,6 +38,7 @@ export function ImportDialog({
   ...target
 }: ImportTarget & { readonly files: readonly File[] }) {
   const { session, onClose } = target
+  const client = session.canRead ? session.client : undefined
   const [files, setFiles] = useState(firstFiles)
   const [step, setStep] = useState<Step>({ is: 'reading' })
   // Another file can be dropped until this one is compared.
@@ -62,10 +63,10 @@ export function ImportDialog({
       return (
         <ImportPreview
           key={file.header}
-          {...{ file, mapping: step.mapping, isOver, onClose }}
+          {...{ client, file, mapping: step.mapping, isOver, onClose }}
           onHeader={async (header) => setStep(await toStep(file.withHeader(header)))}
           onNext={(mapping, from) =>
-            setStep({ is: 'mapped', file: numbered(file, from, session), mapping, source: file })
+            setStep({ is: 'mapped', file: numbered(file, from, client), mapping, source: file })
           }
         />
       )
@@ -131,9 +132,12 @@ function Unusable({
   )
 }
 
-function numbered(file: ImportFile, from: bigint | undefined, session: Session): ImportFile {
-  if (from === undefined) return file
-  return numberFile(file, from, session.canRead ? session.client : undefined)
+function numbered(
+  file: ImportFile,
+  from: bigint | undefined,
+  client: PlantStoreClient | undefined,
+): ImportFile {
+  return from === undefined ? file : numberFile(file, from, client)
 }
 
 async function recognize(files: readonly File[]): Promise<Step> {

@@ -1,8 +1,10 @@
 import { Fragment } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { PlantStoreClient } from '../../../client/client.ts'
 import type { Member } from '../../../contract/members.ts'
 import type { Format } from '../../../formats/readers.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
+import { suggestId } from '../../list/last-plants.ts'
 import { parseId } from '../../list/plant-id.ts'
 import { isOwn, members } from '../../model/members.ts'
 import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
@@ -34,6 +36,7 @@ const UNUSED_MAX = 5
 
 /** Shows how a file is understood. The person can map its columns. */
 export function ImportPreview({
+  client,
   file,
   mapping: firstMapping,
   isOver,
@@ -41,6 +44,8 @@ export function ImportPreview({
   onNext,
   onClose,
 }: {
+  /** Undefined with a token that cannot read. */
+  readonly client: PlantStoreClient | undefined
   readonly file: ImportFile
   readonly mapping: Mapping
   readonly isOver: boolean
@@ -53,7 +58,12 @@ export function ImportPreview({
   const { name, size, format, encoding, columns } = file
   const [mapping, setMapping] = useState(firstMapping)
   const isNumbered = columnOf(mapping, 'id') === NUMBERED
-  const [from, setFrom] = useState('1')
+  const [from, setFrom] = useState('')
+  useEffect(() => {
+    if (!isNumbered || from !== '') return
+    const suggestion = client === undefined ? Promise.resolve(1n) : suggestId(client)
+    suggestion.then((id = 1n) => setFrom((typed) => typed || String(id)))
+  }, [isNumbered])
   const labelled = useMemo(() => labelColumns(columns), [columns])
   const next = (event: SubmitEvent) => {
     event.preventDefault()
