@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
-import { type ContractDocument, forSerializer, plantMembers } from '../../contract/contract.ts'
+import { type ContractDocument, plantMembers, withoutResponses } from '../../contract/contract.ts'
 import type { Client } from '../../contract/operation-types.ts'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangesRequest } from '../../service/change-feed.ts'
@@ -131,7 +131,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       longReads.perform(client, (acquireSlot) => store.readChanges(request, acquireSlot))
     const follow = followChanges(service, feed, readFor, new Followers(app, tokens), codec)
     await scope.register(openapiGlue, {
-      specification: forSerializer(contract),
+      specification: withoutResponses(contract),
       operationResolver: resolveOperations(contract, service, follow),
     })
   })

@@ -1,10 +1,5 @@
 import t from 'tap'
-import {
-  type ContractDocument,
-  forSerializer,
-  loadContract,
-  matchOperations,
-} from '../../contract/contract.ts'
+import { type ContractDocument, loadContract, matchOperations } from '../../contract/contract.ts'
 import { LongReads } from '../../service/long-reads.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { PlantService } from '../../src/http/operations/plant-service.ts'
@@ -129,27 +124,4 @@ t.test('an inherited method is not a handler', async (t) => {
       message: 'the operation listPlants has no handler',
     },
   )
-})
-
-t.test('the contract for the serializer has one schema for all kinds of changes', async (t) => {
-  const { components } = forSerializer(loadContract())
-  const { type, oneOf, properties = {} } = components.schemas.Change ?? {}
-  t.strictSame([type, oneOf], ['object', undefined])
-  t.strictSame(Object.keys(properties).sort(), ['at', 'cursor', 'id', 'plant', 'type'])
-  t.ok(properties.plant, 'the plant of a change with one')
-})
-
-t.test(
-  'the contract for the serializer keeps alternatives that have a discriminator',
-  async (t) => {
-    const { PlantChange } = loadContract().components.schemas
-    t.strictSame(forSerializer(loadContract()).components.schemas.PlantChange, PlantChange)
-  },
-)
-
-t.test('the contract for the serializer has no responses but JSON', async (t) => {
-  const types = ({ paths }: ContractDocument) =>
-    Object.keys(paths['/changes']?.get?.responses[200]?.content ?? {})
-  t.strictSame(types(loadContract()), ['application/json', 'text/event-stream'])
-  t.strictSame(types(forSerializer(loadContract())), ['application/json'])
 })

@@ -18,7 +18,7 @@ import type {
 import { entityTag } from '../../../contract/plant-version.ts'
 import type { Grant } from '../../../contract/scopes.ts'
 import { operationError } from '../responses/api-error.ts'
-import { expectedVersions, isKnown, sendError, sendJson, serialize } from '../responses/response.ts'
+import { expectedVersions, isKnown, sendError, sendJson } from '../responses/response.ts'
 import type { Follow } from './follow-changes.ts'
 
 declare module 'fastify' {
@@ -108,7 +108,7 @@ function sendSuccess(
   }
   if (next !== undefined) added.link = linkToNext({ ...query, ...next })
   if (count !== undefined) added['plant-count'] = toPlantCount(count)
-  const json = typeof body === 'string' ? body : serialize(body, reply, status)
+  const json = typeof body === 'string' ? body : JSON.stringify(body)
   sendJson(reply, status, json, added)
 }
 

@@ -51,12 +51,6 @@ export function sendJson(
   )
 }
 
-/** Formats a body as JSON. Fastify compiles a function for each successful response, from the contract's schemas. */
-export function serialize(body: object, reply: FastifyReply, status = 200): string {
-  const format = reply.getSerializationFunction(String(status), 'application/json')
-  return (format as (value: object) => string)(body)
-}
-
 /** Sends an error as the contract's `Error`. */
 export function sendError(reply: FastifyReply, error: ApiError): FastifyReply {
   const { status, body } = toErrorResponse(error)
