@@ -71,5 +71,5 @@ export function App({
       />
     )
   }
-  return <Plants session={session} drafts={drafts} onSignOut={signOut} />
+  return <Plants {...{ docs, session, drafts }} onSignOut={signOut} />
 }

@@ -23,13 +23,15 @@ import { useSaver } from './use-saver.ts'
 import './plants.css'
 
 interface PlantsProps {
+  /** Whether the service serves the docs. */
+  readonly docs: boolean
   readonly session: Session
   readonly drafts: Drafts
   readonly onSignOut: () => void
 }
 
 /** Shows and changes plants. */
-export function Plants({ session, drafts, onSignOut }: PlantsProps) {
+export function Plants({ docs, session, drafts, onSignOut }: PlantsProps) {
   const { client, canRead, canWrite, readOnlyReason } = session
   const view = usePlantView(session, drafts)
   const tags = useTags(client)
@@ -74,7 +76,7 @@ export function Plants({ session, drafts, onSignOut }: PlantsProps) {
 
   return (
     <div class="plants">
-      <SessionBar session={session} onSignOut={onSignOut} />
+      <SessionBar docs={docs} session={session} onSignOut={onSignOut} />
       <main style={{ '--fields-width': fieldTracks().width }}>
         {readOnlyReason !== undefined && <p class="notice">{toSentence(readOnlyReason)}</p>}
         <Tools {...{ session, view, drafts, tags, addButton }} onSelect={select} />
