@@ -66,7 +66,8 @@ function renderGuide(name: string, source: string): Guide {
   return {
     name,
     title: title.text,
-    summary: parser(first, options),
+    // A list or code can follow it.
+    summary: parser(first, options).replace(':</p>', '.</p>'),
     html: parser(tokens, options),
   }
 }
