@@ -60,7 +60,7 @@ function read(name: string): Buffer {
 
 function renderGuide(name: string, source: string): Guide {
   const tokens = lexer(source)
-  const options = { renderer: new GuideRenderer() }
+  const options = { renderer: new GuideRenderer(name) }
   const title = tokens.find(({ type }) => type === 'heading') as Tokens.Heading
   const first = tokens.filter(({ type }) => type === 'paragraph').slice(0, 1)
   return {
@@ -73,7 +73,13 @@ function renderGuide(name: string, source: string): Guide {
 }
 
 class GuideRenderer extends Renderer {
+  readonly #name: string
   readonly #anchors = new Set<string>()
+
+  constructor(name: string) {
+    super()
+    this.#name = name
+  }
 
   override heading({ tokens, depth }: Tokens.Heading): string {
     const text = this.parser.parseInline(tokens, this.parser.textRenderer)
@@ -93,8 +99,9 @@ class GuideRenderer extends Renderer {
   /** A link to a file that is not served becomes text with the path of the file in the package. */
   override link(link: Tokens.Link): string {
     const [, relative, anchor = ''] = RELATIVE_LINK.exec(link.href) ?? []
-    if (!relative) return super.link(link)
-    const path = join('docs', relative)
+    if (relative === undefined) return super.link(link)
+    // A link to a heading of the same guide works in the list too.
+    const path = relative === '' ? `docs/${this.#name}.md` : join('docs', relative)
     const guide = GUIDES.find((name) => path === `docs/${name}.md`)
     if (guide !== undefined) return super.link({ ...link, href: guide + anchor })
     if (path === CONTRACT.path) return super.link({ ...link, href: CONTRACT.url })
