@@ -14,11 +14,11 @@ async function build(watches: boolean): Promise<void> {
   const { context } = await import('esbuild')
   const { renderGuides } = await import('./guides.ts')
   const { absWorkingDir, outdir } = PAGE_BUNDLE
+  const guides = join(absWorkingDir, 'dist/guides')
   // Files that are no longer part of the page, and all of them if the build fails.
-  for (const name of ['page', 'guides']) {
-    rmSync(join(absWorkingDir, outdir, name), { recursive: true, force: true })
+  for (const folder of [join(absWorkingDir, outdir), guides]) {
+    rmSync(folder, { recursive: true, force: true })
   }
-  const guides = join(absWorkingDir, outdir, 'guides')
   mkdirSync(guides, { recursive: true })
   for (const [name, content] of renderGuides()) writeFileSync(join(guides, name), content)
   const page = await context({ ...PAGE_BUNDLE, logLevel: watches ? 'info' : 'warning' })

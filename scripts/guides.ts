@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { lexer, parser, Renderer, type Tokens } from 'marked'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -38,13 +39,14 @@ interface Guide {
  * Renders the guides for a browser. They need no scripts, and all their URLs are relative, so that they work below any
  * path.
  *
- * @returns the content of each file by name: the guides, a list of them, and the images in them
+ * @returns the content of each file by name: the guides, a list of them, their stylesheet and images
  */
-export function renderGuides(): ReadonlyMap<string, string | Buffer> {
+export function renderGuides(): ReadonlyMap<string, string | Uint8Array> {
   const sources = GUIDES.map((name) => [name, read(`${name}.md`).toString()] as const)
   const guides = sources.map(([name, source]) => renderGuide(name, source))
   const images = sources.flatMap(([, source]) => [...source.matchAll(IMAGE)])
-  return new Map<string, string | Buffer>([
+  return new Map<string, string | Uint8Array>([
+    ['guides.css', bundleStyle()],
     ['index.html', toDocument('Guides', '', listOf(guides))],
     ...guides.map((guide): [string, string] => [
       `${guide.name}.html`,
@@ -56,6 +58,17 @@ export function renderGuides(): ReadonlyMap<string, string | Buffer> {
 
 function read(name: string): Buffer {
   return readFileSync(join(ROOT, 'docs', name))
+}
+
+function bundleStyle(): Uint8Array {
+  const { outputFiles } = buildSync({
+    absWorkingDir: ROOT,
+    entryPoints: ['page/guides.css'],
+    bundle: true,
+    minify: true,
+    write: false,
+  })
+  return Buffer.concat(outputFiles.map(({ contents }) => contents))
 }
 
 function renderGuide(name: string, source: string): Guide {

@@ -1,22 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import type { BuildOptions } from 'esbuild'
 
-/**
- * How esbuild bundles the page, and the stylesheet of the guides. What `import()` loads becomes a file of its own, whose
- * name contains a hash.
- */
+/** How esbuild bundles the page. What `import()` loads becomes a file of its own, whose name contains a hash. */
 export const PAGE_BUNDLE = {
   absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
   entryPoints: [
-    { in: 'page/main.tsx', out: 'page/main' },
-    { in: 'page/index.html', out: 'page/index' },
-    { in: 'src/http/docs/docs.svg', out: 'page/icon' },
-    { in: 'page/guides.css', out: 'guides/guides' },
+    { in: 'page/main.tsx', out: 'main' },
+    { in: 'page/index.html', out: 'index' },
+    { in: 'src/http/docs/docs.svg', out: 'icon' },
   ],
-  chunkNames: 'page/[name]-[hash]',
   loader: { '.html': 'copy', '.svg': 'copy' },
-  // The service finds them there, in a checkout and in the package.
-  outdir: 'dist',
+  // The service finds it there, in a checkout and in the package.
+  outdir: 'dist/page',
   bundle: true,
   format: 'esm',
   splitting: true,

@@ -1,9 +1,10 @@
 /** The page with a keyboard, a screen reader, on a phone and in dark mode. */
 
-import t from 'tap'
+import axe, { type AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { assertAccessible } from './accessibility.ts'
 import { tabTo } from './keyboard.ts'
 import { CALM, PHONE, type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startNetwork } from './unreliable-network.ts'
@@ -235,6 +236,16 @@ testInBrowser(t, 'everybody can use the page', (open) => {
 
 async function assertFocus({ page }: PlantsPage, id: bigint): Promise<void> {
   await page.locator(`.plant-row[data-id="${id}"]:focus`).waitFor()
+}
+
+async function assertAccessible(t: Test, page: Page, what: string): Promise<void> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  const problems = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  )
+  t.same(problems, [], what)
+  t.equal(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0, what)
 }
 
 const FOCUSED = `document.activeElement.getAttribute('aria-label')`

@@ -1,3 +1,4 @@
+import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
@@ -38,6 +39,17 @@ export function testInBrowser(t: Test, what: string, tests: (open: Open) => void
     t.teardown(() => browser.close())
   })
   tests((t, url, person) => PlantsPage.open(t, browser, url, person))
+}
+
+/** What is wrong with a page for some people. */
+export async function problemsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  const found = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  )
+  const hidden = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+  return hidden === 0 ? found : [...found, `${hidden} pixels wider than the screen`]
 }
 
 /** The page at `/`, as a person uses it. */
