@@ -112,8 +112,8 @@ export interface paths {
          *     as its `data` and the cursor as its `id`.
          *
          *     If the changes after a cursor are no longer retained, the response is 410: take a new cursor with
-         *     `after=latest`, read all plants again, then follow the changes from that cursor. In the package,
-         *     `docs/changes.md` lists the guarantees.
+         *     `after=latest`, read all plants again, then follow the changes from that cursor.
+         *     [The change feed](/documentation/guides/changes) lists the guarantees.
          */
         get: operations["listChanges"];
         put?: never;

@@ -90,5 +90,5 @@ export function App({
       />
     )
   }
-  return <Plants {...{ session, drafts, log }} onSignOut={signOut} />
+  return <Plants {...{ docs, session, drafts, log }} onSignOut={signOut} />
 }

@@ -1,8 +1,8 @@
 /**
- * Builds the page into `dist/page`. Runs after every install and before the tests, like `build-tap.ts`. With `--watch`,
- * builds it again after each change until interrupted.
+ * Builds the page into `dist/page`, and the guides into `dist/guides`. Runs after every install and before the tests,
+ * like `build-tap.ts`. With `--watch`, builds the page again after each change until interrupted.
  */
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasDevelopmentDependencies } from './development-dependencies.js'
 import { PAGE_BUNDLE } from './page-bundle.ts'
@@ -12,9 +12,15 @@ else console.log('skipped building the page: the development dependencies are no
 
 async function build(watches: boolean): Promise<void> {
   const { context } = await import('esbuild')
+  const { renderGuides } = await import('./guides.ts')
   const { absWorkingDir, outdir } = PAGE_BUNDLE
+  const guides = join(absWorkingDir, 'dist/guides')
   // Files that are no longer part of the page, and all of them if the build fails.
-  rmSync(join(absWorkingDir, outdir), { recursive: true, force: true })
+  for (const folder of [join(absWorkingDir, outdir), guides]) {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  mkdirSync(guides, { recursive: true })
+  for (const [name, content] of renderGuides()) writeFileSync(join(guides, name), content)
   const page = await context({ ...PAGE_BUNDLE, logLevel: watches ? 'info' : 'warning' })
   if (watches) return page.watch()
   // esbuild has already printed what is wrong.

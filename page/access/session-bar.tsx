@@ -7,9 +7,11 @@ const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
 /** Says who is signed in, or whose token is in use, and what they are permitted to do. */
 export function SessionBar({
+  docs,
   session,
   onSignOut,
 }: {
+  readonly docs: boolean
   readonly session: Session
   readonly onSignOut: () => void
 }) {
@@ -21,6 +23,17 @@ export function SessionBar({
       <h1>
         <img src="page/icon.svg" alt="" width="28" height="28" /> Plants
       </h1>
+      {docs && (
+        <nav class="buttons">
+          {/* In another tab, because the session can be in memory only. */}
+          <a href="documentation/guides/" target="_blank" rel="noopener">
+            Guides
+          </a>
+          <a href="documentation" target="_blank" rel="noopener">
+            API docs
+          </a>
+        </nav>
+      )}
       <div class="token">
         <span class="token-name">
           {person === undefined && 'Token: '}

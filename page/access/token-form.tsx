@@ -66,7 +66,8 @@ export function TokenForm({
       </button>
       {docs && (
         <p class="hint">
-          Developers: see the <a href="documentation">API docs</a>.
+          Developers: see the <a href="documentation">API docs</a> and the{' '}
+          <a href="documentation/guides/">guides</a>.
         </p>
       )}
     </form>

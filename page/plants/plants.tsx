@@ -23,6 +23,8 @@ import { useSaver } from './use-saver.ts'
 import './plants.css'
 
 interface PlantsProps {
+  /** Whether the service serves the docs. */
+  readonly docs: boolean
   readonly session: Session
   readonly drafts: Drafts
   readonly log: UndoLog
@@ -30,7 +32,7 @@ interface PlantsProps {
 }
 
 /** Shows and changes plants. */
-export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
+export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
   const { client, canRead, canWrite, readOnlyReason } = session
   const view = usePlantView(session, drafts)
   const tags = useTags(client)
@@ -63,7 +65,7 @@ export function Plants({ session, drafts, log, onSignOut }: PlantsProps) {
 
   return (
     <div class="plants">
-      <SessionBar session={session} onSignOut={onSignOut} />
+      <SessionBar docs={docs} session={session} onSignOut={onSignOut} />
       <main style={{ '--fields-width': fieldTracks().width }}>
         {readOnlyReason !== undefined && <p class="notice">{toSentence(readOnlyReason)}</p>}
         <Tools

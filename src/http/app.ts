@@ -102,7 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   resource?.serve(app)
   const files = new StaticFiles(threads, clock)
   serveRoot(app, files, config, contract)
-  if (docs) await serveDocs(app, contract, files)
+  if (docs) await serveDocs(app, files, config, contract)
 
   // The operations of the contract
   await app.register(async (scope) => {

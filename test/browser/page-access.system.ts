@@ -53,10 +53,16 @@ testInBrowser(t, 'tokens in the page', (open) => {
 
   t.test('the page links to the docs if there are any', async (t) => {
     for (const docs of [true, false]) {
-      const { url } = await startService(t, { config: { docs } })
-      const { page } = await open(t, url)
+      const { url, token } = await startService(t, { config: { docs } })
+      const plants = await open(t, url)
+      const { page } = plants
       await page.getByLabel('Token').waitFor()
       t.equal(await page.getByRole('link', { name: 'API docs' }).count(), docs ? 1 : 0)
+      await plants.signIn(token)
+      await plants.button('Sign out').waitFor()
+      for (const name of ['Guides', 'API docs']) {
+        t.equal(await page.getByRole('link', { name }).count(), docs ? 1 : 0, name)
+      }
     }
   })
 

@@ -5,7 +5,7 @@ import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Viewer, type Visit, visit } from '../../tools/browser/visit.ts'
 
 /** No npm package contains a browser. */
-const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
+export const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
 
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 

@@ -36,8 +36,8 @@ t.test('the package contains the built files and nothing else', async (t) => {
     (file) => `dist/${file}`,
   )
   // Packing has built it.
-  const page = globSync('dist/page/*', { cwd: CHECKOUT })
-  t.ok(page.includes('dist/page/main.js'))
+  const page = globSync('dist/{guides,page}/*', { cwd: CHECKOUT })
+  for (const file of ['guides/index.html', 'page/main.js']) t.ok(page.includes(`dist/${file}`))
   const documents = globSync(
     [
       '{CHANGELOG,README,SECURITY}.md',
@@ -134,7 +134,9 @@ async function testService(t: Test, tools: Tools, project: string): Promise<void
     const { url, stop } = await startService(t, tools, project, args)
     t.equal((await createPlant(url, TOKEN, { id: 1, name: database })).status, 200)
     t.equal((await createPlant(url, TOKEN, { id: 4, name: 'another' })).status, 409)
-    t.equal((await fetch(`${url}/documentation/`)).status, 200)
+    for (const path of ['/documentation/', '/documentation/guides/changes']) {
+      t.equal((await fetch(url + path)).status, 200, path)
+    }
     await checkPage(t, url)
     await stop()
   }

@@ -20,7 +20,8 @@ declare global {
 /**
  * A request interceptor for Swagger UI. Removes the scheme from a token that was pasted with it, because Swagger UI adds
  * it again. Resolves requests relative to the page, because a proxy may have stripped a
- * prefix and the contract's server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix.
+ * prefix and the contract's server is `/`. The URL of the contract itself (`loadSpec`) already has the prefix. Explains
+ * what to do with a stream, for which Swagger UI would wait forever.
  */
 export function prepareRequest(request: Record<string, unknown>): Record<string, unknown> {
   const headers = request.headers as Record<string, string> | undefined
@@ -34,11 +35,16 @@ export function prepareRequest(request: Record<string, unknown>): Record<string,
   if (origin === location.origin && request.loadSpec !== true) {
     request.url = folder + pathname.slice(1) + search
   }
+  if (headers?.accept === 'text/event-stream') {
+    const text =
+      'Swagger UI cannot show a stream, which never ends. Run the command above in a terminal, with `-N`, so that curl shows each event at once. To follow the changes here, select `application/json`, and set `wait`.'
+    request.userFetch = () => Promise.reject(Object.assign(new Error(text), { name: '' }))
+  }
   return request
 }
 
 /** A React component. */
-type Component = string | ((props: never) => unknown)
+export type Component = string | ((props: never) => unknown)
 
 interface ResponseBody {
   readonly content: string
@@ -46,7 +52,7 @@ interface ResponseBody {
 }
 
 /** A `Map` of Immutable.js, in which Swagger UI keeps the contract. */
-interface ImmutableMap<Value> {
+export interface ImmutableMap<Value> {
   get(name: string): Value | undefined
   set(name: string, value: unknown): ImmutableMap<Value>
   delete(name: string): ImmutableMap<Value>
@@ -72,9 +78,9 @@ interface Limits {
 }
 
 /** What Swagger UI passes to its plugins. */
-interface SwaggerUi {
+export interface SwaggerUi {
   readonly React: {
-    createElement(component: Component, properties: object, ...children: string[]): unknown
+    createElement(component: Component, properties: object, ...children: unknown[]): unknown
   }
   getComponent(name: string, connected?: true): Component
 }

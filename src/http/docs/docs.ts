@@ -4,12 +4,17 @@ import type { StaticDocumentSpec } from '@fastify/swagger'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CONTRACT_FILE, type ContractDocument } from '../../../contract/contract.ts'
 import { shareResult } from '../../../time/shared-result.ts'
+import type { Config } from '../../config/config.ts'
 import { getPath } from '../responses/request-log.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
 import { prepareRequest, swaggerPlugin } from './docs-page.ts'
+import { serveGuides } from './guides.ts'
+import { type DocsSettings, servicePlugin } from './service-plugin.ts'
 
 /** The path of the docs page. Its files are below it. */
 export const DOCS_PATH = '/documentation'
+
+const GUIDES_PATH = `${DOCS_PATH}/guides`
 
 /** Without it, phones lay out the page for a desktop screen and shrink it to a third. */
 const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -52,20 +57,22 @@ const FILES: Readonly<Record<string, DocsFile>> = {
 }
 
 /**
- * Serves Swagger UI with @fastify/swagger-ui, and the contract below it as `json` and `yaml`. Each file is
- * compressed at the first request for it and kept in memory: the plugin would open its largest files for each request,
- * and compress none.
+ * Serves Swagger UI with @fastify/swagger-ui, and below it the contract as `json` and `yaml`, and the guides. Each file
+ * is compressed at the first request for it and kept in memory: the plugin would open its largest files for each
+ * request, and compress none.
  */
 export async function serveDocs(
   app: FastifyInstance,
-  contract: ContractDocument,
   files: StaticFiles,
+  config: Config,
+  contract: ContractDocument,
 ): Promise<void> {
-  const config = { open: true }
+  serveGuides(app, GUIDES_PATH, files, config.page)
+  const open = { open: true }
   app.route({
     method: ['GET', 'HEAD'],
     url: `${DOCS_PATH}/*`,
-    config,
+    config: open,
     handler: (_request, reply) => reply.callNotFound(),
   })
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([
@@ -75,7 +82,7 @@ export async function serveDocs(
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.method = ['GET', 'HEAD']
-      route.config = { ...route.config, ...config }
+      route.config = { ...route.config, ...open }
     })
     keepInMemory(scope, files)
     const specification = { document: contract } as unknown as StaticDocumentSpec
@@ -92,16 +99,32 @@ export async function serveDocs(
       // Swagger UI's logo has no alternative text. The stylesheet and the plugin replace it.
       logo: null as never,
       uiConfig: {
-        plugins: [swaggerPlugin],
+        plugins: [swaggerPlugin, servicePlugin],
         syntaxHighlight: { theme: 'obsidian' },
         defaultModelsExpandDepth: 0,
         persistAuthorization: true,
         tryItOutEnabled: true,
         displayRequestDuration: true,
         requestInterceptor: prepareRequest,
+        ...docsSettings(config),
       },
     })
   })
+}
+
+function docsSettings(config: Config): DocsSettings {
+  const { page, oidcIssuer, oidcAudience, oidcClientId, oidcReadScope, oidcWriteScope } = config
+  const links = [{ text: 'Guides', path: `${GUIDES_PATH}/` }]
+  if (page) links.push({ text: 'Plants', path: '/' })
+  if (oidcIssuer === undefined) return { links }
+  const signIn =
+    page && oidcClientId !== undefined
+      ? ' To use the plants without a token, [sign in on the page](/).'
+      : ''
+  const tokenHelp = `The service also accepts access tokens that ${oidcIssuer} issues for the audience \`${oidcAudience}\` \
+with the scopes \`${oidcReadScope}\` and \`${oidcWriteScope}\`: get one with a client that is registered there, and \
+paste it above. If you have no such client, ask the operator for a token of the service.${signIn}`
+  return { links, tokenHelp }
 }
 
 /** Reads a file next to this one. */

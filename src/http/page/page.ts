@@ -1,36 +1,17 @@
-import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { extname } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type ContractDocument, plantMembers } from '../../../contract/contract.ts'
-import { known } from '../../../contract/known.ts'
 import { PACKAGE } from '../../../contract/package.ts'
 import { shareResult } from '../../../time/shared-result.ts'
 import type { Config } from '../../config/config.ts'
 import { DOCS_PATH } from '../docs/docs.ts'
 import { preferredType } from '../responses/accept.ts'
-import { ApiError } from '../responses/api-error.ts'
+import { DOCUMENT, isBuilt, readBuilt } from '../responses/built-files.ts'
 import { addVary } from '../responses/response.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
 import { addSettings, type SignInSettings } from './page-settings.ts'
 
 /** What `npm run page` builds. */
 const PAGE_FOLDER = new URL('dist/page/', PACKAGE)
-
-/** The page itself. It finds the other files in `page/`, relative to the root. */
-const DOCUMENT = 'index.html'
-
-/** What a person can do about a missing page. Follows `the page is`. */
-export const NOT_BUILT = 'not built: run npm ci, then npm run page'
-
-const HTML = 'text/html; charset=utf-8'
-
-/** The media types of the other files, by extension. */
-const TYPES: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-}
 
 /** Browsers prefer the second. Other clients usually accept everything, and so get the first. */
 const ROOT_TYPES = ['application/json', 'text/html'] as const
@@ -76,9 +57,8 @@ export function serveRoot(
   })
 }
 
-/** Whether a folder contains the page. A checkout has none unless its development dependencies were installed. */
-export function isPageBuilt(folder = PAGE_FOLDER): boolean {
-  return existsSync(new URL(DOCUMENT, folder))
+export function isPageBuilt(): boolean {
+  return isBuilt(PAGE_FOLDER)
 }
 
 /**
@@ -92,28 +72,24 @@ export async function loadPage(
   contract: ContractDocument,
   folder = PAGE_FOLDER,
 ): Promise<ReadonlyMap<string, StaticFile>> {
-  if (!isPageBuilt(folder)) throw new ApiError('unknown-path', `the page is ${NOT_BUILT}`)
-  const files = (await readdir(folder)).map(async (name) => {
-    const content = await readFile(new URL(name, folder))
-    const file =
-      name === DOCUMENT
-        ? configure(String(content), config, contract)
-        : compressFile(known(TYPES[extname(name)]), content)
-    return [name, await file] as const
-  })
-  return new Map(await Promise.all(files))
+  return readBuilt('the page is', folder, (name, content, type) =>
+    name === DOCUMENT
+      ? configure(String(content), type, config, contract)
+      : compressFile(type, content),
+  )
 }
 
 /** Adds what the page needs to know about the service to its document, and lets it call the issuer, if there is one. */
 function configure(
   document: string,
+  type: string,
   config: Config,
   contract: ContractDocument,
 ): Promise<StaticFile> {
   const signIn = signInSettings(config)
   const fields = plantMembers(contract).filter(({ schema }) => schema !== undefined)
   const html = addSettings(document, { docs: config.docs, signIn, fields })
-  return compressFile(HTML, Buffer.from(html), signIn && [new URL(signIn.issuer).origin])
+  return compressFile(type, Buffer.from(html), signIn && [new URL(signIn.issuer).origin])
 }
 
 function signInSettings(config: Config): SignInSettings | undefined {

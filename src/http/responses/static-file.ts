@@ -1,4 +1,4 @@
-/** Files of the docs and of the page, which are compressed once and kept in memory. */
+/** Files of the docs, the guides and the page, which are compressed once and kept in memory. */
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'

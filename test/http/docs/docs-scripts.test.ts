@@ -1,8 +1,8 @@
 /** What Swagger UI does in the browser: its configuration and our plugin. test/browser/ runs it in a real one. */
-import { createContext, runInContext } from 'node:vm'
 import t from 'tap'
 import { prepareRequest, swaggerPlugin } from '../../../src/http/docs/docs-page.ts'
 import { type Service, startService } from '../../helpers/service.ts'
+import { immutable, readConfiguration, UI } from './swagger-ui.ts'
 
 let service: Service
 t.before(async () => {
@@ -12,42 +12,7 @@ t.before(async () => {
 type Plugin = ReturnType<typeof swaggerPlugin>
 type Request = Parameters<typeof prepareRequest>[0]
 
-interface Configuration {
-  readonly url: string
-  readonly persistAuthorization: boolean
-  readonly validatorUrl: null
-  readonly requestInterceptor: typeof prepareRequest
-  readonly plugins: (typeof swaggerPlugin)[]
-}
-
-/** Renders an element as an array of its parts. */
-const UI = {
-  React: { createElement: (...element: unknown[]) => element },
-  getComponent: (name: string) => name,
-}
-
-/** Runs the served initializer like the page at an address, and returns Swagger UI's configuration. */
-async function configurationAt(page: string): Promise<Configuration> {
-  const url = `${service.url}/documentation/static/swagger-initializer.js`
-  const script = await (await fetch(url)).text()
-  const configurations: Configuration[] = []
-  const bundle = (configuration: Configuration) => {
-    configurations.push(configuration)
-    return { initOAuth: () => {} }
-  }
-  const location = new URL(page)
-  const context = {
-    URL,
-    location,
-    window: { location, onload: () => {} },
-    document: { createElement: () => ({}), querySelector: () => ({ appendChild: () => {} }) },
-    SwaggerUIBundle: Object.assign(bundle, { presets: {}, plugins: {} }),
-    SwaggerUIStandalonePreset: {},
-  }
-  runInContext(script, createContext(context))
-  context.window.onload()
-  return configurations[0] as Configuration
-}
+const configurationAt = (page: string) => readConfiguration(service, page)
 
 t.test('Swagger UI keeps the token across reloads and contacts no validator', async (t) => {
   const configuration = await configurationAt('http://here/documentation')
@@ -104,6 +69,19 @@ for (const [page, request, sent] of REQUESTS) {
   })
 }
 
+t.test('a stream is explained, because Swagger UI would wait for its end', async (t) => {
+  const request = { url: 'http://here/changes', headers: { accept: 'text/event-stream' } }
+  const { requestInterceptor } = await configurationAt('http://here/documentation')
+  t.intercept(globalThis as { location?: URL }, 'location', {
+    value: new URL('http://here/documentation'),
+  })
+  for (const prepare of [requestInterceptor, prepareRequest]) {
+    const { userFetch } = prepare({ ...request }) as { userFetch: () => Promise<unknown> }
+    await t.rejects(userFetch(), { name: '', message: /never ends.*`-N`.*curl/ })
+    t.notHas(prepare({ ...request, headers: { accept: 'application/json' } }), { userFetch: '' })
+  }
+})
+
 /** The component that the plugin renders for a response, and its text. */
 function shown({ wrapComponents }: Plugin, content: string, contentType?: string) {
   const show = wrapComponents.responseBody("Swagger UI's own", UI)
@@ -122,7 +100,7 @@ for (const [content, text] of [
 ] as const) {
   t.test(`Swagger UI shows ${content} digit for digit`, async (t) => {
     const { plugins } = await configurationAt('http://here/documentation')
-    for (const plugin of [...plugins, swaggerPlugin]) {
+    for (const plugin of [plugins[0], swaggerPlugin]) {
       const json = shown(plugin(UI), content, 'application/json; charset=utf-8')
       t.same(json, { component: 'HighlightCode', text })
     }
@@ -134,17 +112,6 @@ t.test('Swagger UI renders content other than JSON itself', async (t) => {
     t.match(shown(swaggerPlugin(UI), '<p>', type), { component: "Swagger UI's own" })
   }
 })
-
-/** Like a `Map` of Immutable.js. */
-function immutable<Value>(values: Record<string, Value>) {
-  return {
-    get: (name: string) => values[name],
-    set: (name: string, value: Value) => immutable({ ...values, [name]: value }),
-    delete: (name: string) =>
-      immutable(Object.fromEntries(Object.entries(values).filter(([key]) => key !== name))),
-    toJS: () => values,
-  }
-}
 
 /** The properties with which the plugin renders a component of Swagger UI; undefined if it does not render it. */
 function passedOn(name: keyof Plugin['wrapComponents'], properties: object) {

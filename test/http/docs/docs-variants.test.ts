@@ -23,6 +23,9 @@ const PATHS = [
   '/static/swagger-initializer.js',
   '/static/theme/docs.css',
   '/static/theme/docs.svg',
+  '/guides/',
+  '/guides/changes',
+  '/guides/guides.css',
   ...SHIPPED.map((name) => `/static/${name}`),
 ].map((path) => `/documentation${path}`)
 

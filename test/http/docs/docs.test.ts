@@ -140,6 +140,12 @@ for (const path of [
   '/documentation/static/%2e%2e/%2e%2e/package.json',
   '/documentation/static/..%5c..%5cpackage.json',
   '/documentation/static/index.css%00',
+  '/documentation/guides/nothing',
+  '/documentation/guides/index.html',
+  '/documentation/guides/changes.html',
+  '/documentation/guides/changes/',
+  '/documentation/guides/..%2fpackage.json',
+  '/documentation/guides/constructor',
   `/documentation/static/${'long'.repeat(1000)}`,
 ]) {
   t.test(`${path.slice(0, 60)} does not exist`, async (t) => {
@@ -166,6 +172,9 @@ t.test('with --docs off, neither the page nor its files exist', async (t) => {
     '/json',
     '/yaml',
     '/static/swagger-ui-bundle.js',
+    '/guides',
+    '/guides/',
+    '/guides/changes',
     '/nothing',
   ]
   for (const path of ['/', ...files.map((file) => `/documentation${file}`)]) {

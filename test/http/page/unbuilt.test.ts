@@ -31,9 +31,14 @@ t.test('a service without a built page says how to build it, and otherwise works
     t.equal(answer.status, 404)
     t.strictSame(await answer.json(), { error: 40401, message: `the page is ${notBuilt}` })
   }
+  const guide = await open('/documentation/guides/changes')
+  t.equal(guide.status, 404)
+  const message = `the guides are ${notBuilt}`
+  t.strictSame(await guide.json(), { error: 40401, message })
   t.match((await fetch(url)).url, '/documentation')
   t.equal((await createPlant(url, TOKEN, { id: 4, name: 'Abies alba Mill.' })).status, 200)
 
-  copy('dist/page')
+  for (const folder of ['dist/page', 'dist/guides']) copy(folder)
   t.match(await (await open()).text(), 'page/main.js', 'needs no restart once it is built')
+  t.match(await (await open('/documentation/guides/changes')).text(), 'The change feed')
 })

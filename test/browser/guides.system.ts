@@ -1,0 +1,66 @@
+/** The guides in a real browser. */
+import type { Browser } from 'playwright-core'
+import t from 'tap'
+import { GUIDES } from '../../scripts/guides.ts'
+import { findBrowser, launch } from '../../tools/browser/chromium.ts'
+import { visit } from '../../tools/browser/visit.ts'
+import { startService } from '../helpers/service.ts'
+import { MISSING, problemsOf, SMALL_PHONE } from './plants-page.ts'
+import { startProxy } from './prefix-proxy.ts'
+
+/** Resolves once the focused element has scrolled. */
+const SCROLLED = `new Promise((resolve) =>
+  document.activeElement.addEventListener('scroll', () => resolve(), { once: true }))`
+
+const program = findBrowser()
+if (program !== undefined) testGuides(program)
+else t.test('the guides work in a browser', { skip: MISSING }, async () => {})
+
+function testGuides(program: string): void {
+  let browser: Browser
+  t.before(async () => {
+    browser = await launch(program)
+    t.teardown(() => browser.close())
+  })
+
+  for (const { device, reader } of [
+    { device: 'a desktop', reader: { colorScheme: 'light' } },
+    { device: 'a small phone in dark mode', reader: { colorScheme: 'dark', ...SMALL_PHONE } },
+  ] as const) {
+    t.test(`people find and read the guides on ${device}, behind a proxy`, async (t) => {
+      const { port } = await startService(t)
+      const url = await startProxy(t, port, '/some/prefix')
+      const { page, complaints } = await visit(browser, `${url}/documentation`, reader)
+      t.teardown(() => page.context().close())
+      await page.locator('.info nav').getByRole('link', { name: 'Guides' }).click()
+      const guides = page.getByRole('main').getByRole('heading', { level: 2 }).getByRole('link')
+      await guides.first().waitFor()
+      t.same(await problemsOf(page), [], 'the list')
+      t.equal(await guides.count(), GUIDES.length)
+      for (const name of GUIDES) {
+        await page.locator(`a[href="${name}"]`).first().click()
+        await page.waitForURL(`${url}/documentation/guides/${name}`)
+        t.same(await problemsOf(page), [], name)
+      }
+      await page.getByRole('link', { name: 'Plants' }).click()
+      await page.getByLabel('Token').waitFor()
+      await page.getByRole('link', { name: 'guides' }).click()
+      await page.waitForURL(`${url}/documentation/guides/`)
+      await page.getByRole('link', { name: 'API docs' }).click()
+      await page.waitForURL(`${url}/documentation`)
+      t.same(complaints, [])
+    })
+  }
+
+  t.test('wide tables and code scroll, also with the keyboard alone', async (t) => {
+    const { url } = await startService(t)
+    const guide = `${url}/documentation/guides/changes`
+    const { page } = await visit(browser, guide, { viewport: SMALL_PHONE.viewport })
+    t.teardown(() => page.context().close())
+    await page.locator('pre').first().focus()
+    const scrolled = page.evaluate(SCROLLED)
+    await page.keyboard.press('ArrowRight')
+    await scrolled
+    t.equal(await page.evaluate('scrollX'), 0)
+  })
+}
