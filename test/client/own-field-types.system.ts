@@ -160,10 +160,11 @@ function declareClient(folder: string): void {
 }
 
 /** The errors of a program, each with its line. */
-function compile(name: string, options: ts.CompilerOptions = {}): string[] {
-  const program = ts.createProgram([join(folder, name)], {
+function compile(name: string, given: ts.CompilerOptions = {}): string[] {
+  const options: ts.CompilerOptions = {
     strict: true,
     noEmit: true,
+    skipDefaultLibCheck: true,
     allowImportingTsExtensions: true,
     target: ts.ScriptTarget.ES2024,
     module: ts.ModuleKind.NodeNext,
@@ -173,10 +174,27 @@ function compile(name: string, options: ts.CompilerOptions = {}): string[] {
       'plant-store/client': [join(folder, 'client/client.d.ts')],
       'openapi-fetch': [join(ROOT, 'node_modules/openapi-fetch/dist/index.d.mts')],
     },
-    ...options,
-  })
+    ...given,
+  }
+  const program = ts.createProgram([join(folder, name)], options, hostFor(options))
   return ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
     const line = file?.text.slice(0, start).split('\n').length
     return `${file?.fileName}:${line}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
   })
+}
+
+/** The declarations of JavaScript, Node and packages, which the programs share. */
+const parsed = new Map<string, ts.SourceFile | undefined>()
+
+function hostFor(options: ts.CompilerOptions): ts.CompilerHost {
+  const host = ts.createCompilerHost(options)
+  return {
+    ...host,
+    getSourceFile: (file, ...others) => {
+      if (!file.includes('node_modules')) return host.getSourceFile(file, ...others)
+      const known = parsed.get(file) ?? host.getSourceFile(file, ...others)
+      parsed.set(file, known)
+      return known
+    },
+  }
 }

@@ -1,15 +1,16 @@
 /**
- * Disasters of a service on SQLite for a short time, with a webhook if it survives them. `npm run test:consistency` runs
- * them for minutes.
+ * Disasters of a service on SQLite for a short time, with a webhook if it survives them. consumers.system.ts adds `kill`.
+ * `npm run test:consistency` runs them for minutes.
  */
 import t from 'tap'
 import { ON_SQLITE } from './disasters/disasters.ts'
+import { kill } from './disasters/kill.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
 const SECONDS = 2
 
-for (const disaster of ON_SQLITE) {
+for (const disaster of ON_SQLITE.filter((each) => each !== kill)) {
   const skip = disaster.missing?.() ?? false
   t.test(`contending clients see a consistent store: ${disaster.name}`, { skip }, async (t) => {
     const consumers = ['webhook']

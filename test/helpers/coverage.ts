@@ -15,8 +15,8 @@ let before: typeof UNMEASURED = {}
 let calls = 0
 
 /**
- * Opens a store or starts a service whose threads do not measure coverage, which takes longer than their work. Use it
- * only if other tests cover everything that the threads run.
+ * Opens a store or starts a service whose threads and processes do not measure coverage, which takes longer than their
+ * work. Use it only if other tests cover everything that they run.
  */
 export async function withoutCoverage<Opened>(open: () => Promise<Opened>): Promise<Opened> {
   if (calls === 0) {

@@ -10,15 +10,18 @@ import {
   passed,
   startFaultyProxy,
 } from '../client/faulty-proxy.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { startService } from '../helpers/service.ts'
 import { change, fill, plantsOf, TestMirror } from './mirrored.ts'
 
-let service: Service
+/** The tests share it, but each makes changes of its own. */
+const service = await startService(t, { config: { bodyLimit: 2 ** 23 } })
+await fill(service.store, 1500)
+let changes = 0
+const changeSource = () => change(service.store, changes++)
+
 let copy: TestMirror
 t.beforeEach(async (t) => {
-  service = await startService(t as Test, { config: { bodyLimit: 2 ** 23 } })
   copy = await TestMirror.open(t as Test, service)
-  await fill(service.store, 1500)
 })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -144,7 +147,7 @@ for (const { page, matching, isCopied } of pages) {
   for (const { what, fault, says } of faults) {
     t.test(`a mirror stops if ${page} ${what}`, async (t) => {
       if (isCopied) await copy.run()
-      await change(service.store)
+      await changeSource()
       await refuses(t, matching, fault, says)
     })
   }
@@ -184,7 +187,7 @@ for (const { what, fault, says } of [
 ] as const) {
   t.test(`a mirror stops if a page of changes ${what}`, async (t) => {
     await copy.run()
-    await change(service.store)
+    await changeSource()
     await refuses(t, /^GET \/changes\?after=(?!latest)/, fault, says)
   })
 }
@@ -192,7 +195,7 @@ for (const { what, fault, says } of [
 t.test('a mirror stops if a page of changes is repeated', async (t) => {
   await copy.run()
   const { cursor } = await copy.position()
-  await change(service.store)
+  await changeSource()
   await copy.run()
   const path = `/changes?after=${cursor}`
   const { headers, body } = await service.call({ method: 'GET', path })
@@ -210,12 +213,21 @@ for (const { what, fault } of [
       const { timeout } = AbortSignal
       t.intercept(AbortSignal, 'timeout', { value: (ms: number) => timeout(ms / 100) })
       if (isCopied) await copy.run()
-      await change(service.store)
+      await changeSource()
       await copy.run({ from: await faultySource(t, matching, fault) })
       t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
     })
   }
 }
+
+t.test('strings are not values, whatever they contain', async (t) => {
+  const name = '\\",[{:'.repeat(100_000)
+  await service.store.create({ id: 1_000_000n, name })
+  await copy.run()
+  await service.store.create({ id: 1_000_001n, name: `${name}\\` })
+  await copy.run()
+  t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
+})
 
 t.test('names of 1 MB are mirrored', async (t) => {
   const name = '\u00e9'.repeat(2 ** 20)
@@ -224,16 +236,7 @@ t.test('names of 1 MB are mirrored', async (t) => {
   await create(1_000_000)
   await copy.run()
   await create(2_000_000)
-  await change(service.store)
-  await copy.run()
-  t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
-})
-
-t.test('strings are not values, whatever they contain', async (t) => {
-  const name = '\\",[{:'.repeat(100_000)
-  await service.store.create({ id: 1_000_000n, name })
-  await copy.run()
-  await service.store.create({ id: 1_000_001n, name: `${name}\\` })
+  await changeSource()
   await copy.run()
   t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
 })

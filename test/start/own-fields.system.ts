@@ -5,7 +5,8 @@ import t, { type Test } from 'tap'
 import type { OwnField } from '../../contract/own-fields.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { readStoredFields } from '../../src/stores/shared/stored-fields.ts'
-import { Command, run } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 import { postgres, sqlite } from '../helpers/engine.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
 
@@ -47,11 +48,15 @@ class Served {
 
 /** Starts services on one database. */
 function starter(t: Test, database: string) {
-  const begin = (fields?: readonly OwnField[], options: readonly string[] = []) => {
-    const contract = fields === undefined ? [] : ['--contract', writeOverlay(t, fields)]
-    const args = ['--port', '0', '--database', database, ...contract, ...options]
-    return new Command(t, args, { env: { PLANT_STORE_TOKEN: TOKEN } })
-  }
+  const env = { PLANT_STORE_TOKEN: TOKEN }
+  const contractOf = (fields?: readonly OwnField[]) =>
+    fields === undefined ? [] : ['--contract', writeOverlay(t, fields)]
+  const argsOf = (fields?: readonly OwnField[]) => [
+    ...['--port', '0', '--database', database],
+    ...contractOf(fields),
+  ]
+  const begin = (fields?: readonly OwnField[], options: readonly string[] = []) =>
+    new Command(t, [...argsOf(fields), ...options], { env })
   return {
     begin,
     serve: async (fields?: readonly OwnField[], options?: readonly string[]) => {
@@ -59,12 +64,12 @@ function starter(t: Test, database: string) {
       return new Served(command, await command.listening())
     },
     refused: async (fields?: readonly OwnField[]) => {
-      const { code, stdout, stderr } = await begin(fields).finished()
+      const { code, stdout, stderr } = await runHere(argsOf(fields), env)
       t.match({ code, stdout }, { code: 1, stdout: '' })
       return stderr
     },
     check: (fields: readonly OwnField[]) =>
-      run(t, ['check', '--database', database, '--contract', writeOverlay(t, fields)]),
+      runHere(['check', '--database', database, ...contractOf(fields)]),
   }
 }
 

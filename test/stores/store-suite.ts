@@ -50,7 +50,6 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['settings', settingSuite],
     ['tokens', tokenSuite],
     ['webhooks', webhookSuite],
-    ['following changes', feedSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }

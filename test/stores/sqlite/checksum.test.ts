@@ -16,6 +16,7 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { isUnused } from '../../../src/stores/sqlite/check/checksum.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { withoutCoverage } from '../../helpers/coverage.ts'
 
 /** Makes a database with a plant, and a backup of it. */
 async function backUp(t: Test, name = 'backup.db') {
@@ -26,7 +27,8 @@ async function backUp(t: Test, name = 'backup.db') {
   db.close()
   const file = join(folder, 'backups', name)
   const { signal } = new AbortController()
-  const summary = await backUpDatabase({ database, file, lockTimeout: 0, signal, onProgress() {} })
+  const options = { database, file, lockTimeout: 0, signal, onProgress() {} }
+  const summary = await withoutCoverage(() => backUpDatabase(options))
   return { file, checksum: `${file}.sha256`, summary }
 }
 

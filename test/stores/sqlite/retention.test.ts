@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -22,24 +23,28 @@ const PLANTS = scatteredIds(5000).map((id) => ({ id, name: 'x'.repeat(100) }))
 /** What a change to one of PLANTS adds to the feed. */
 const CHANGE_BYTES = CHANGE_OVERHEAD_BYTES + 100
 
-/** A database with a change for each of PLANTS. */
-async function makeDatabase(t: Test) {
+/** A closed database with a change for each of PLANTS. */
+const original = join(t.testdir(), 'original.db')
+const filler = new SqliteStore({ file: original, lockTimeout })
+const start = await latest(filler)
+for (let first = 0; first < PLANTS.length; first += 1000) {
+  await importPlants(filler, PLANTS.slice(first, first + 1000), 'stop')
+}
+const changes = await changesAfter(filler, start)
+await filler.close()
+
+/** A copy of that database. */
+function makeDatabase(t: Test) {
   const stores: SqliteStore[] = []
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   const file = join(t.testdir(), 'plants.db')
+  copyFileSync(original, file)
   const open = (retention?: Retention, onProblem = (_problem: string) => {}) => {
     const store = new SqliteStore({ file, lockTimeout, onProblem, ...(retention && { retention }) })
     stores.push(store)
     return store
   }
-  const filler = open()
-  const start = await latest(filler)
-  for (let first = 0; first < PLANTS.length; first += 1000) {
-    await importPlants(filler, PLANTS.slice(first, first + 1000), 'stop')
-  }
-  const changes = await changesAfter(filler, start)
-  await filler.close()
-  return { file, open, start, changes }
+  return { file, open }
 }
 
 /** The number of changes in the feed. Reading all pages could fail while the oldest are deleted. */
@@ -72,7 +77,7 @@ function prune(file: string): void {
 }
 
 t.test('changes that are too old are deleted', async (t) => {
-  const { file, open, start } = await makeDatabase(t)
+  const { file, open } = makeDatabase(t)
   const service = open({ age: FOREVER, bytes: UNLIMITED })
   makeOld(file)
   const changes = await changesAfter(service)
@@ -93,7 +98,7 @@ t.test('changes that are too old are deleted', async (t) => {
 })
 
 t.test('a cursor is valid as long as all changes after it are kept', async (t) => {
-  const { file, open } = await makeDatabase(t)
+  const { file, open } = makeDatabase(t)
   const service = open({ age: FOREVER, bytes: UNLIMITED })
   makeOld(file)
   const [before, last] = (await changesAfter(service)).slice(-2)
@@ -111,7 +116,7 @@ t.test('a cursor is valid as long as all changes after it are kept', async (t) =
 })
 
 t.test('a clock that is set forward deletes nothing at once', async (t) => {
-  const { open, start, changes } = await makeDatabase(t)
+  const { open } = makeDatabase(t)
   const problem = Promise.withResolvers<string>()
   const { now } = Date
   t.teardown(() => {
@@ -124,7 +129,7 @@ t.test('a clock that is set forward deletes nothing at once', async (t) => {
 })
 
 t.test('the oldest changes are deleted when the feed is too large', async (t) => {
-  const { file, open, changes } = await makeDatabase(t)
+  const { file, open } = makeDatabase(t)
   const kept = 700
   const service = open({ age: FOREVER, bytes: kept * CHANGE_BYTES })
   await eventually(service, () => countChanges(file) <= kept + 1)
@@ -134,7 +139,7 @@ t.test('the oldest changes are deleted when the feed is too large', async (t) =>
 })
 
 t.test('the size of changes to large plants counts', async (t) => {
-  const { file, open } = await makeDatabase(t)
+  const { file, open } = makeDatabase(t)
   const service = open({ age: FOREVER, bytes: 2 ** 22 })
   const name = '\u{1f331}'.repeat(2 ** 17)
   for (let index = 0; index < 20; index++) {
@@ -148,14 +153,14 @@ t.test('the size of changes to large plants counts', async (t) => {
 })
 
 t.test('changes within the limits are kept', async (t) => {
-  const { open, start, changes } = await makeDatabase(t)
+  const { open } = makeDatabase(t)
   const service = open({ age: FOREVER, bytes: UNLIMITED })
   await service.nextCommit()
   t.strictSame(await changesAfter(service, start), changes)
 })
 
 t.test('a store without a retention deletes nothing', async (t) => {
-  const { open, start, changes } = await makeDatabase(t)
+  const { open } = makeDatabase(t)
   const command = open()
   await command.nextCommit()
   t.strictSame(await changesAfter(command, start), changes)
@@ -177,7 +182,7 @@ t.test('changes in memory are deleted too', async (t) => {
 })
 
 t.test('a database that is locked meanwhile is tried again', async (t) => {
-  const { file, changes } = await makeDatabase(t)
+  const { file } = makeDatabase(t)
   const retention = { age: 1, bytes: UNLIMITED }
   const other = new Sqlite(file)
   t.teardown(() => other.close())

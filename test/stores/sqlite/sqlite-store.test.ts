@@ -3,16 +3,21 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { withoutCoverage } from '../../helpers/coverage.ts'
 import { storeSuite } from '../store-suite.ts'
 
 /** Long enough that a slow machine does not cause an error. */
 const lockTimeout = 30_000
 
+/** In memory, because these tests would spend half of their time waiting for the disk. */
+const folder = makeFolder(t, inMemory())
+let databases = 0
+
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
-  place: (t) => {
-    const file = join(t.testdir(), 'plants.db')
+  place: () => {
+    const file = join(folder, `${++databases}.db`)
     return () => withoutCoverage(async () => new SqliteStore({ file, lockTimeout }))
   },
 })
