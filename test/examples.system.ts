@@ -88,7 +88,7 @@ t.test('a backup can be restored twice as docs/operating.md says', async (t) => 
 t.test("the README's example of the client works", async (t) => {
   const service = await startService(t)
   const [example = ''] = codeBlocks('README.md', 'ts')
-  t.equal(await runExample(t, service, example), '4n Abies alba\n')
+  t.equal(await runExample(t, service, example), '90001n Abies alba\n')
   t.equal(await service.count(), 2)
 })
 
