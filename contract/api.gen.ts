@@ -816,7 +816,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The service or its store is temporarily unavailable. Retry later. Acknowledged changes are safe. */
+        /**
+         * @description The service or its store is temporarily unavailable. Retry later. Acknowledged changes are safe. This one may
+         *     have been made, or may still be.
+         */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -16,6 +16,7 @@ export const GUIDES = [
   'own-fields',
   'consistency',
   'testing',
+  'third-party-tools',
 ] as const
 
 /** A link without a scheme such as `https:`. */

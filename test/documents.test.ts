@@ -16,6 +16,11 @@ const RELATIVE_LINK = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 const PATH =
   /`((?:bench|bin|client|contract|deploy|docs|page|scripts|service|src|test)\/[\w./*-]*)`/g
 
+const IMAGE = /<img [^>]*>/g
+
+/** The path of a picture, or of its version for the dark color scheme. */
+const PICTURE = /<(?:img src|source [^>]*srcset)="([^"]*)"/g
+
 const NPM_SCRIPT = /\bnpm run\s([\w:]+)/g
 
 for (const document of DOCUMENTS) {
@@ -29,6 +34,11 @@ for (const document of DOCUMENTS) {
     }
   })
 
+  t.test(`the pictures in ${document} exist, and have alternative text`, async (t) => {
+    for (const picture of picturesOf(document)) t.ok(existsSync(join(ROOT, picture)), picture)
+    for (const [image] of text.matchAll(IMAGE)) t.match(image, / alt="[^"]+"/)
+  })
+
   // A changelog names what existed at the time.
   if (document === 'CHANGELOG.md') continue
 
@@ -39,16 +49,23 @@ for (const document of DOCUMENTS) {
   })
 }
 
-t.test('the package contains what its pages link to', async (t) => {
+t.test('the package contains what its pages link to and show', async (t) => {
   const { files } = JSON.parse(read('package.json'))
   const isPackaged = (path: string) =>
     files.some((each: string) => matchesGlob(path, each) || path.startsWith(each))
   for (const page of globSync('docs/*.md', { cwd: ROOT })) {
+    for (const picture of picturesOf(page)) t.ok(isPackaged(picture), `${page}: ${picture}`)
     for (const [link, path = ''] of read(page).matchAll(RELATIVE_LINK)) {
       const target = path === '' ? page : join(dirname(page), path)
       t.ok(target === 'README.md' || isPackaged(target), `${page}: ${link}`)
     }
   }
+})
+
+t.test('every picture in docs/ is shown', async (t) => {
+  const shown = new Set(DOCUMENTS.flatMap(picturesOf))
+  for (const picture of globSync('docs/*.{png,svg}', { cwd: ROOT }))
+    t.ok(shown.has(picture), picture)
 })
 
 t.test('the README has the commands to start the service and to test it', async (t) => {
@@ -117,6 +134,11 @@ t.test('docs/http-api.md explains every error code, below a heading for its stat
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
+}
+
+/** The paths of the pictures that a document shows, relative to the root. */
+function picturesOf(document: string): string[] {
+  return [...read(document).matchAll(PICTURE)].map(([, path = '']) => join(dirname(document), path))
 }
 
 /** The anchors that GitHub generates for the headings. */

@@ -45,7 +45,7 @@ t.test('the package contains the built files and nothing else', async (t) => {
       'data/nursery.*',
       'deploy/**/*.*',
       'docs/*.{http,md}',
-      'docs/nursery.png',
+      'docs/{*.svg,nursery.png,page*.png}',
       'test/fixtures/interface-1.0.0.yaml',
     ],
     { cwd: CHECKOUT },

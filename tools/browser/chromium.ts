@@ -41,6 +41,6 @@ function isProgram(path: string): boolean {
 }
 
 /** Starts a browser with an empty profile that is not kept. The caller closes it. */
-export function launch(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ARGUMENTS })
+export function launch(executablePath: string, ...args: readonly string[]): Promise<Browser> {
+  return chromium.launch({ executablePath, args: [...ARGUMENTS, ...args] })
 }
