@@ -186,7 +186,8 @@ function applyTo(plants: Plants, change: PlantChange) {
     throw new PlantStoreError('plant-exists', 'exists')
   }
   if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
-  if (change.ifMatch !== tagOf(stored)) throw new PlantStoreError('plant-changed', 'changed')
+  if (change.ifMatch !== undefined && change.ifMatch !== tagOf(stored))
+    throw new PlantStoreError('plant-changed', 'changed')
   if (op === 'remove') {
     plants.delete(id)
     return 'removed'
