@@ -158,6 +158,18 @@ t.test('what the service refuses for one plant does not stop the others', async 
   ])
 })
 
+t.test('what the service refuses for a plant that others have changed is refused', async (t) => {
+  await store(service, [{ id: 8101n, name: 'Kerria', tag: 'of others' }])
+  const seen = named('Kerria', 8101, 2)
+  await store(service, seen.slice(1))
+  const { counts, refused } = await run(t, service, seen.map(renaming('a\0b')))
+  t.same(counts, NOTHING)
+  t.match(refused, [
+    [8101n, /^The service refuses the plant: /],
+    [8102n, /^The service refuses the plant: /],
+  ])
+})
+
 t.test('a plant that changes twice is sent in two lists', async (t) => {
   const twice = [
     { id: 9001n, before: undefined, after: { name: 'Larix' } },
