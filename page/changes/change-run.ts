@@ -255,12 +255,14 @@ export class ChangeRun<Each extends Intent> {
     action: (isRepeated: boolean) => Promise<Result>,
     intents: readonly Each[],
   ): Promise<Result> {
-    for (let isRepeated = false; ; isRepeated = true) {
+    let isRepeated = false
+    for (;;) {
       try {
         return await action(isRepeated)
       } catch (error) {
         if (isRefusal(error)) throw error
         await this.#waitForPerson(error, intents)
+        isRepeated = true
       }
     }
   }
