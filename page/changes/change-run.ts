@@ -16,15 +16,7 @@ import {
   type SaveResult,
 } from './delivery.ts'
 import { findPlants } from './find-plants.ts'
-
-/** An intent that is not carried out. */
-export interface Refusal<Each extends Intent> {
-  readonly intent: Each
-  /** Without a final period. */
-  readonly reason: string
-  /** The plant that is stored instead. */
-  readonly stored?: StoredPlant | undefined
-}
+import { describeConflict, describeRefusal, isRefusal, type Refusal } from './refusal.ts'
 
 export type ChangeClient = DeliveryClient & Pick<PlantStoreClient, 'changePlants' | 'plants'>
 
@@ -53,12 +45,6 @@ export class ConflictError extends Error {}
 
 /** A browser has six connections to a service, and one of them follows the changes. */
 const REQUESTS_MAX = 5
-
-const TAKEN = 'A different plant has this id'
-
-const CHANGED = 'Somebody has changed this plant meanwhile'
-
-const DELETED = 'Somebody has deleted this plant meanwhile'
 
 /**
  * Carries out any number of intents, in lists, with the result of `deliver`: a plant that somebody else has changed is
@@ -119,9 +105,6 @@ export class ChangeRun<Each extends Intent> {
     try {
       counts = await client.changePlants(changes, { signal })
     } catch (error) {
-      // Taking back what was not done has no effect.
-      if (signal.aborted) await this.#options.onChanged(listed.map(reverse), 0)
-      signal.throwIfAborted()
       return this.#recover(listed, error, isUncertain, isSecond)
     }
     await this.#addListed(listed, counts, isUncertain)
@@ -140,7 +123,7 @@ export class ChangeRun<Each extends Intent> {
     } else if (isRefusal(error)) {
       await this.#sendHalves(intents, error)
     } else {
-      await this.#waitForPerson(error)
+      await this.#waitForPerson(error, intents)
       await this.#send(intents, { isUncertain: true, isSecond })
     }
   }
@@ -150,13 +133,26 @@ export class ChangeRun<Each extends Intent> {
     counts: ChangeCounts,
     isUncertain: boolean,
   ): Promise<void> {
+    // An attempt carries out all of a list or nothing.
+    if (isUncertain && counts.unchanged === intents.length) return this.#addDone(intents, true)
     for (const name of ['created', 'changed', 'removed', 'unchanged'] as const) {
       this.#counts[name] += counts[name]
     }
     // Only plants to add can be there already, and it is unknown which.
-    const isKnown = counts.unchanged === 0 || isUncertain
-    const mine = isKnown ? intents : intents.filter(({ before }) => before !== undefined)
+    const mine = counts.unchanged === 0 ? intents : intents.filter((intent) => !isAddition(intent))
     await this.#options.onChanged(mine.map(reverse), intents.length - mine.length)
+  }
+
+  /**
+   * Counts intents whose result is stored already.
+   *
+   * @param isUncertain whether an earlier attempt may have carried them out
+   */
+  async #addDone(intents: readonly Each[], isUncertain: boolean): Promise<void> {
+    for (const intent of intents) this.#count(isUncertain ? intent : undefined)
+    // The client may have repeated a request that added plants.
+    const unknown = isUncertain ? 0 : intents.filter(isAddition).length
+    await this.#options.onChanged(isUncertain ? intents.map(reverse) : [], unknown)
   }
 
   /** Sends those again whose plants are as the person has seen them, in a list, and the others one by one. */
@@ -165,12 +161,11 @@ export class ChangeRun<Each extends Intent> {
     isUncertain: boolean,
     isSecond: boolean,
   ): Promise<void> {
-    const stored = await this.#untilReached(() =>
-      findPlants(
-        this.#options.client,
-        intents.map(({ id }) => id),
-        this.#options.signal,
-      ),
+    const { client, signal } = this.#options
+    const ids = intents.map(({ id }) => id)
+    const stored = await this.#untilReached(
+      () => findPlants(client, ids, signal),
+      isUncertain ? intents : [],
     )
     const done: Each[] = []
     const same: Each[] = []
@@ -179,17 +174,14 @@ export class ChangeRun<Each extends Intent> {
       const plant = stored.get(intent.id)
       if (hasSameContent(plant, intent.after)) done.push(intent)
       else if (hasSameContent(plant, intent.before)) same.push(intent)
-      else if (intent.before === undefined) this.#refuse(intent, plant)
+      else if (isAddition(intent)) this.#refuse(intent, plant)
       else others.push(intent)
     }
-    for (const intent of done) this.#count(isUncertain ? intent : undefined)
-    if (isUncertain) await this.#options.onChanged(done.map(reverse), 0)
-    if (isSecond) {
-      // Without any change by others, the tags are not those of the service.
-      if (same.length === intents.length) this.#list.distrustTags()
-      others.push(...same)
-    } else await this.#send(same, { isSecond: true })
-    await this.#deliverEach(others)
+    await this.#addDone(done, isUncertain)
+    // Without any change by others, the tags are not those of the service.
+    if (isSecond && same.length === intents.length) this.#list.distrustTags()
+    await this.#deliverEach(isSecond ? [...others, ...same] : others, isUncertain)
+    if (!isSecond) await this.#send(same, { isSecond: true })
   }
 
   /** Finds out which intents the service refuses. */
@@ -203,34 +195,37 @@ export class ChangeRun<Each extends Intent> {
     }
     this.#options.onRefused({ intent, reason: describeRefusal(error) })
     if (this.#options.stopsAtConflict && hasCondition(error, 'plant-exists')) {
-      throw new ConflictError(TAKEN)
+      throw new ConflictError()
     }
   }
 
-  async #deliverEach(intents: readonly Each[]): Promise<void> {
+  /** @param isUncertain whether an earlier attempt may have carried out the intents */
+  async #deliverEach(intents: readonly Each[], isUncertain = false): Promise<void> {
     const queue = intents.values()
     const undo: Intent[] = []
     let unknown = 0
     const work = async () => {
       for (const intent of queue) {
-        const result = await this.#deliver(intent)
+        const result = await this.#deliver(intent, isUncertain)
         if (result?.kind !== 'done') continue
         if (result.undo !== undefined) undo.push(result.undo)
-        else if (intent.before === undefined) unknown += 1
-        this.#count(result.undo === undefined && intent.before !== undefined ? undefined : intent)
+        else if (isAddition(intent)) unknown += 1
+        this.#count(result.undo === undefined && !isAddition(intent) ? undefined : intent)
       }
     }
-    try {
-      await Promise.all(Array.from({ length: REQUESTS_MAX }, work))
-    } finally {
-      await this.#options.onChanged(undo, unknown)
-    }
+    const workers = await Promise.allSettled(Array.from({ length: REQUESTS_MAX }, work))
+    // Those that the run no longer reaches.
+    if (isUncertain) undo.push(...queue.map(reverse))
+    await this.#options.onChanged(undo, unknown)
+    for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   }
 
-  async #deliver(intent: Each): Promise<SaveResult | undefined> {
+  async #deliver(intent: Each, wasUncertain: boolean): Promise<SaveResult | undefined> {
     const { client, canRead, signal, onRefused } = this.#options
+    const attempt = (isRepeated: boolean) =>
+      deliver(client, intent, canRead, { signal, isUncertain: wasUncertain || isRepeated })
     try {
-      const result = await this.#untilReached(() => deliver(client, intent, canRead, { signal }))
+      const result = await this.#untilReached(attempt, [intent])
       if (result.kind === 'conflict') this.#refuse(intent, result.stored)
       return result
     } catch (error) {
@@ -242,43 +237,54 @@ export class ChangeRun<Each extends Intent> {
 
   #count(intent: Intent | undefined): void {
     if (intent === undefined) this.#counts.unchanged += 1
-    else if (intent.before === undefined) this.#counts.created += 1
+    else if (isAddition(intent)) this.#counts.created += 1
     else if (intent.after === undefined) this.#counts.removed += 1
     else this.#counts.changed += 1
   }
 
   #refuse(intent: Each, stored: StoredPlant | undefined): void {
-    const changed = stored === undefined ? DELETED : CHANGED
-    const reason = intent.before === undefined ? TAKEN : changed
-    this.#options.onRefused({ intent, reason, stored })
+    this.#options.onRefused({ intent, reason: describeConflict(intent, stored), stored })
   }
 
-  /** Repeats an action until it succeeds or is refused. Before each repetition, the person decides. */
-  async #untilReached<Result>(action: () => Promise<Result>): Promise<Result> {
+  /**
+   * Repeats an action until it succeeds or is refused. Before each repetition, the person decides.
+   *
+   * @param intents what a failed attempt may have carried out
+   */
+  async #untilReached<Result>(
+    action: (isRepeated: boolean) => Promise<Result>,
+    intents: readonly Each[],
+  ): Promise<Result> {
+    let isRepeated = false
     for (;;) {
       try {
-        return await action()
+        return await action(isRepeated)
       } catch (error) {
-        this.#options.signal.throwIfAborted()
         if (isRefusal(error)) throw error
-        await this.#waitForPerson(error)
+        await this.#waitForPerson(error, intents)
+        isRepeated = true
       }
     }
   }
 
-  /** Several requests can fail at once. */
-  async #waitForPerson(error: unknown): Promise<void> {
-    this.#pause ??= this.#options.onFailure(error)
-    await this.#pause
-    this.#pause = undefined
+  /** @param intents what may have been carried out */
+  async #waitForPerson(error: unknown, intents: readonly Each[]): Promise<void> {
+    const { signal, onFailure, onChanged } = this.#options
+    try {
+      signal.throwIfAborted()
+      // Several requests can fail at once.
+      this.#pause ??= onFailure(error).finally(() => {
+        this.#pause = undefined
+      })
+      await this.#pause
+    } catch (end) {
+      // Taking back what was not done has no effect.
+      await onChanged(intents.map(reverse), 0)
+      throw end
+    }
   }
 }
 
-/** Whether sending the same again is useless. */
-function isRefusal(error: unknown): error is PlantStoreError {
-  return error instanceof PlantStoreError && [400, 404, 409, 412, 413].includes(error.status)
-}
-
-function describeRefusal({ condition, message }: PlantStoreError): string {
-  return condition === 'plant-exists' ? TAKEN : `The service refuses the plant: ${message}`
+function isAddition({ before }: Intent): boolean {
+  return before === undefined
 }

@@ -41,6 +41,15 @@ export type DeliveryClient = Pick<
   'createPlant' | 'getPlant' | 'updatePlant' | 'deletePlant'
 >
 
+export interface DeliveryOptions extends CallOptions {
+  /**
+   * Whether an earlier delivery may have carried out the intent.
+   *
+   * @default false
+   */
+  readonly isUncertain?: boolean
+}
+
 /** How often a plant can change between looking at it and changing it. */
 const ATTEMPTS_MAX = 4
 
@@ -56,11 +65,11 @@ export async function deliver(
   client: DeliveryClient,
   intent: Intent,
   canRead: boolean,
-  options: CallOptions = {},
+  { isUncertain: wasUncertain = false, ...options }: DeliveryOptions = {},
 ): Promise<SaveResult> {
   const { id, before, after } = intent
   /** Whether an attempt may have carried it out. */
-  let isUncertain = false
+  let isUncertain = wasUncertain
   const carryOut = () => {
     if (after === undefined) return remove(client, id, before, options)
     if (before === undefined) return add(client, { ...after, id }, canRead, options)

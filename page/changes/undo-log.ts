@@ -30,12 +30,15 @@ const LENGTH_MAX = 2 ** 27
 /** The latest changes that were made in this tab, and what takes them back. */
 export class UndoLog extends Model {
   readonly #storage: TabStorage
+  readonly #lengthMax: number
   #operations: readonly Operation[] = []
   #latestKey = 0
 
-  constructor(storage: TabStorage) {
+  /** @param lengthMax limits the text of all operations, in characters */
+  constructor(storage: TabStorage, lengthMax = LENGTH_MAX) {
     super()
     this.#storage = storage
+    this.#lengthMax = lengthMax
   }
 
   /** Reads what the tab had stored before it was reloaded. */
@@ -95,7 +98,7 @@ export class UndoLog extends Model {
     const all = this.#operations
     const length = all.reduce((sum, each) => sum + each.length, 0)
     const [oldest] = all
-    if (oldest === undefined || (all.length <= OPERATIONS_MAX && length <= LENGTH_MAX)) return
+    if (oldest === undefined || (all.length <= OPERATIONS_MAX && length <= this.#lengthMax)) return
     await this.remove(oldest.key)
     await this.#trim()
   }
@@ -115,7 +118,11 @@ export class UndoLog extends Model {
     this.#operations = this.#operations.filter((each) => each !== operation)
     this.changed()
     const parts = Array.from({ length: operation.parts }, (_, part) => partOf(key, part))
-    await this.#storage.delete([headOf(key), ...parts])
+    try {
+      await this.#storage.delete([headOf(key), ...parts])
+    } catch {
+      // After a reload, it is offered again. Taking it back again has no effect.
+    }
   }
 
   async clear(): Promise<void> {

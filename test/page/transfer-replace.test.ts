@@ -74,6 +74,19 @@ t.test('plants that the person has seen are replaced, and others are created', a
   t.match(await replaceAll(t, plants, seen), { created: 0, replaced: 0, unchanged: 2000 })
 })
 
+t.test('plants that the comparison has found stored are not sent', async (t) => {
+  const stored = named('Acer', 2501, 2)
+  await importPlants(service.store, stored, 'stop')
+  const { client, proxy } = await connectThrough(t, service)
+  const same = new Set([1, 2])
+  const result = await replaceAll(t, stored, [], {
+    client,
+    seen: { different: undefined, same },
+  })
+  t.match(result, { created: 0, replaced: 0, unchanged: 2, refused: [] })
+  t.same(proxy.requests, [])
+})
+
 t.test('a plant that others change after the comparison stays', async (t) => {
   const seen = named('Betula', 3001, 5)
   await importPlants(service.store, seen, 'stop')

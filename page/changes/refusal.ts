@@ -1,0 +1,33 @@
+import { PlantStoreError, type StoredPlant } from '../../client/client.ts'
+import type { Intent } from './delivery.ts'
+
+/** An intent that is not carried out. */
+export interface Refusal<Each extends Intent> {
+  readonly intent: Each
+  /** Without a final period. */
+  readonly reason: string
+  /** The plant that is stored instead. */
+  readonly stored?: StoredPlant | undefined
+}
+
+const TAKEN = 'A different plant has this id'
+
+const CHANGED = 'Somebody has changed this plant meanwhile'
+
+const DELETED = 'Somebody has deleted this plant meanwhile'
+
+/** Whether sending the same again is useless. */
+export function isRefusal(error: unknown): error is PlantStoreError {
+  return error instanceof PlantStoreError && [400, 404, 409, 412, 413].includes(error.status)
+}
+
+/** Why the service refuses the change of a plant. */
+export function describeRefusal({ condition, message }: PlantStoreError): string {
+  return condition === 'plant-exists' ? TAKEN : `The service refuses the plant: ${message}`
+}
+
+/** Why an intent does not fit what is stored. */
+export function describeConflict({ before }: Intent, stored: StoredPlant | undefined): string {
+  if (before === undefined) return TAKEN
+  return stored === undefined ? DELETED : CHANGED
+}

@@ -1,0 +1,191 @@
+/** Runs of changes among others who change the same plants. */
+import t from 'tap'
+import { createClient } from '../../../client/client.ts'
+import { ConflictError } from '../../../page/changes/change-run.ts'
+import { connectThrough } from '../../client/faulty-proxy.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+import { adding, after, named, removing, renaming, run, store, tagging } from './run.ts'
+
+const TAKEN = 'A different plant has this id'
+const CHANGED = 'Somebody has changed this plant meanwhile'
+const DELETED = 'Somebody has deleted this plant meanwhile'
+const NOTHING = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
+const linesOf = (requests: readonly { readonly line: string }[]) => requests.map(({ line }) => line)
+
+t.test('plants are added, changed and deleted in lists, and an undo takes it back', async (t) => {
+  const stored = named('Abies', 1, 800)
+  await store(service, stored)
+  const { client, proxy } = await connectThrough(t, service)
+  const intents = [
+    ...named('Acer', 801, 400).map(adding),
+    ...stored.slice(0, 400).map(tagging('Tree')),
+    ...stored.slice(400).map(removing),
+  ]
+  const { counts, undo, unknown } = await run(t, service, intents, { client })
+  t.same(counts, { created: 400, changed: 400, removed: 400, unchanged: 0 })
+  t.same(linesOf(proxy.requests), Array(3).fill('PATCH /plants'))
+  t.same([undo.length, unknown], [1200, 0])
+  t.same([await service.count('Abies'), await service.count('Acer')], [400, 400])
+  t.match(await service.stored(400n), { name: 'Abies', tag: 'Tree' })
+
+  const back = await run(t, service, undo.toReversed())
+  t.same(back.counts, { created: 400, changed: 400, removed: 400, unchanged: 0 })
+  t.same(await Array.fromAsync(createClient(service).plants()), stored)
+})
+
+t.test('what is as wanted is not sent', async (t) => {
+  const [plant] = named('Alnus', 2001, 1)
+  const { client, proxy } = await connectThrough(t, service)
+  const absent = { id: 2002n, before: undefined, after: undefined }
+  const { counts } = await run(t, service, [renaming('Alnus')(plant as never), absent], { client })
+  t.same(counts, { ...NOTHING, unchanged: 2 })
+  t.same(proxy.requests, [])
+})
+
+t.test('what others have changed is merged by member, or refused', async (t) => {
+  const seen = named('Betula', 3001, 100)
+  const renamed = [{ id: 3101n, name: 'Carex', tag: 'Grass' }, ...named('Cedrus', 3102, 3), ...seen]
+  const removed = named('Cercis', 3105, 2)
+  const added = named('Cornus', 3107, 3)
+  await store(service, [
+    ...seen,
+    { id: 3101n, name: 'Carex', tag: 'Sedge' },
+    { id: 3102n, name: 'Cornus' },
+    { id: 3103n, name: 'of others' },
+    { id: 3105n, name: 'of others' },
+    { id: 3107n, name: 'of others' },
+    { id: 3108n, name: 'Cornus' },
+  ])
+  const intents = [...renamed.map(renaming('Cornus')), ...removed.map(removing)]
+  intents.push(...added.map(adding))
+  const { counts, refused, undo, unknown } = await run(t, service, intents)
+  t.same(counts, { created: 1, changed: 101, removed: 0, unchanged: 3 })
+  t.strictSame(refused, [
+    [3103n, CHANGED, { id: 3103n, name: 'of others' }],
+    [3104n, DELETED],
+    [3105n, CHANGED, { id: 3105n, name: 'of others' }],
+    [3107n, TAKEN, { id: 3107n, name: 'of others' }],
+  ])
+  t.match(await service.stored(3101n), { name: 'Cornus', tag: 'Sedge' })
+  t.match(await service.stored(3105n), { name: 'of others' })
+  t.equal(unknown, 1, 'somebody else may have added 3108')
+  t.strictSame(
+    undo.find(({ id }) => id === 3101n),
+    {
+      id: 3101n,
+      before: { name: 'Cornus', tag: 'Sedge' },
+      after: { name: 'Carex', tag: 'Sedge' },
+    },
+  )
+  t.same(
+    undo.map(({ id }) => id).filter((id) => [3102n, 3106n, 3108n].includes(id)),
+    [],
+    'what others have done is not taken back',
+  )
+})
+
+t.test('one conflict does not make the others slow', async (t) => {
+  const seen = named('Daphne', 4001, 500)
+  await store(service, [...seen, { id: 4250n, name: 'of others' }])
+  const { client, proxy } = await connectThrough(t, service)
+  const { counts, refused } = await run(t, service, seen.map(renaming('Erica')), { client })
+  t.equal(counts.changed, 499)
+  t.equal(refused.length, 1)
+  const lines = linesOf(proxy.requests)
+  t.equal(lines.filter((line) => line === 'PATCH /plants').length, 2)
+  t.equal(lines.filter((line) => /^[A-Z]+ \/plants\/\d/.test(line)).length, 1)
+})
+
+t.test('plants that change again and again are delivered one by one', async (t) => {
+  const seen = named('Fagus', 5001, 3)
+  await store(service, seen)
+  const change = (id: bigint, name: string) => () => store(service, [{ id, name }])
+  const { client, proxy } = await connectThrough(t, service, [
+    after(change(5001n, 'of others')),
+    after(change(5001n, 'Fagus')),
+    after(change(5001n, 'of others')),
+    after(change(5001n, 'Fagus')),
+  ])
+  const intents = [...seen.map(tagging('Tree')), ...named('Ginkgo', 5004, 2).map(adding)]
+  const { counts, undo, unknown } = await run(t, service, intents, { client })
+  t.same(counts, { created: 2, changed: 3, removed: 0, unchanged: 0 })
+  t.same([undo.length, unknown], [3, 2])
+  t.equal(linesOf(proxy.requests).filter((line) => line === 'PATCH /plants').length, 2)
+})
+
+t.test('a token that cannot read adds plants', async (t) => {
+  const token = await service.issueToken('write', ['write'])
+  await store(service, [{ id: 6250n, name: 'of others' }, ...named('Hedera', 6001, 1)])
+  const { client, proxy } = await connectThrough(t, service, [], { token })
+  const intents = named('Hedera', 6001, 500).map(adding)
+  const { counts, refused } = await run(t, service, intents, { client, canRead: false })
+  t.same(counts, { ...NOTHING, created: 498, unchanged: 1 })
+  t.strictSame(refused, [[6250n, TAKEN]])
+  t.same([...new Set(linesOf(proxy.requests))], ['PATCH /plants'])
+})
+
+t.test('a run can end at the first plant whose id has a different one', async (t) => {
+  await store(service, [{ id: 7005n, name: 'of others' }])
+  const intents = named('Ilex', 7001, 8).map(adding)
+  const { counts, refused, undo, error } = await run(t, service, intents, { stopsAtConflict: true })
+  t.ok(error instanceof ConflictError)
+  t.strictSame(refused, [[7005n, TAKEN]])
+  t.equal(counts.created, 4)
+  t.same(undo.map(({ id }) => id).sort(), [7001n, 7002n, 7003n, 7004n])
+  t.equal(await service.count('Ilex'), 4)
+})
+
+t.test('what the service refuses for one plant does not stop the others', async (t) => {
+  const seen = named('Juglans', 8001, 6)
+  await store(service, seen)
+  const intents = seen.map(tagging('Tree'))
+  const [id, before] = [8003n, { name: 'Juglans' }]
+  const large = { id, before, after: { name: 'j'.repeat(2 ** 20) } }
+  const invalid = { id: 8005n, before, after: { name: 'a\0b' } }
+  const all = intents.with(2, large).with(4, invalid)
+  const { counts, refused, undo } = await run(t, service, all)
+  t.same(counts, { ...NOTHING, changed: 4 })
+  t.same(undo.length, 4)
+  t.match(refused, [
+    [8003n, /^The service refuses the plant: .*1048576 bytes/],
+    [8005n, /^The service refuses the plant: /],
+  ])
+})
+
+t.test('what the service refuses for a plant that is delivered alone is refused', async (t) => {
+  // Without hashes, no list can have it.
+  t.intercept(crypto, 'subtle', { value: undefined })
+  const seen = [{ id: 8101n, name: 'Kerria '.repeat(50) }, ...named('Kerria', 8102, 1)]
+  await store(service, seen)
+  const { counts, refused, undo } = await run(t, service, seen.map(renaming('a\0b')))
+  t.same([counts, undo], [NOTHING, []])
+  t.match(refused, [
+    [8101n, /^The service refuses the plant: /],
+    [8102n, /^The service refuses the plant: /],
+  ])
+})
+
+t.test('a plant that changes twice is sent in two lists', async (t) => {
+  const twice = [
+    { id: 9001n, before: undefined, after: { name: 'Larix' } },
+    { id: 9001n, before: { name: 'Larix' }, after: { name: 'Larix', tag: 'Tree' } },
+    { id: 9001n, before: { name: 'Larix' }, after: { name: 'Larix', tag: 'Tree' } },
+  ]
+  const { client, proxy } = await connectThrough(t, service)
+  const undone: bigint[] = []
+  const { counts } = await run(t, service, twice, {
+    client,
+    onChanged: async (undo) => {
+      undone.push(...undo.map(({ id }) => id))
+    },
+  })
+  t.same(counts, { ...NOTHING, created: 1, changed: 1, unchanged: 1 })
+  t.equal(proxy.requests.length, 2)
+  t.same(undone, [9001n, 9001n])
+})

@@ -1,0 +1,109 @@
+/** The tags that the page computes, and lists of plants whose tags it does not know. */
+import { equal } from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { createClient, type StoredPlant } from '../../../client/client.ts'
+import { tagOf } from '../../../page/changes/plant-tag.ts'
+import { int64Fields } from '../../../page/model/members.ts'
+import { connectThrough, type FaultyProxy } from '../../client/faulty-proxy.ts'
+import { anyText, storable } from '../../helpers/arbitraries.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+import { describeService, FIELDS, FIR } from '../own-fields/nursery.ts'
+import { adding, named, removing, run, store, tagging } from './run.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t, { fields: FIELDS })
+})
+
+const long = anyText({ maxLength: 300 }).filter((text) => !text.includes('\0'))
+const text = fc.oneof(storable, long)
+const number = fc.double({ noNaN: true, noDefaultInfinity: true, min: 0 })
+const content = fc.record(
+  {
+    name: text,
+    tag: text,
+    height: fc.integer({ min: 0, max: 10_000 }),
+    planted: fc.constantFrom('2026-03-21', '2026-11-26'),
+    light: fc.constantFrom('sun', 'half shade', 'shade'),
+    photo: fc.webUrl({ withFragments: true }),
+    price: fc.oneof(
+      number,
+      fc.nat().map((cents) => cents / 100),
+    ),
+    inStock: fc.boolean(),
+    constructor: text,
+    id2: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  },
+  { requiredKeys: ['name'], noNullPrototype: true },
+)
+const plain = fc.record({ name: text, tag: text }, { requiredKeys: ['name'] })
+
+t.test('the tag of any plant is that of the service', async (t) => {
+  describeService(t)
+  const client = createClient({ url: service.url, token: service.token, int64Fields })
+  let id = 0n
+  const tagged = fc.asyncProperty(fc.oneof(plain, content), async (plant) => {
+    id += 1n
+    await client.createPlant({ id, ...plant })
+    const { plant: stored, etag } = await client.getPlant(id)
+    equal(await tagOf(plant), etag)
+    equal(await tagOf(stored), etag)
+  })
+  await fc.assert(tagged, { numRuns: 200 })
+  await client.createPlant({ ...FIR, id: id + 1n })
+  t.equal(await tagOf(FIR), (await client.getPlant(id + 1n)).etag)
+})
+
+const methodsOf = ({ requests }: FaultyProxy) => requests.map(({ line }) => line.split(/[?\d]/)[0])
+
+t.test('plants with own fields and long text are changed in lists', async (t) => {
+  describeService(t)
+  const plants = [
+    { ...FIR, id: 1001n },
+    { ...FIR, id: 1002n, name: 'Abies '.repeat(50) },
+    { id: 1003n, name: '\u{1f331}'.repeat(100) },
+  ]
+  const { client, proxy } = await connectThrough(t, service, [], { int64Fields })
+  const added = await run(t, service, plants.map(adding), { client })
+  const tagged = await run(t, service, plants.map(tagging('Shrub')), { client })
+  const back = await run(t, service, tagged.undo, { client })
+  const removed = await run(t, service, added.undo, { client })
+  t.match([tagged, back, removed], [{ counts: { changed: 3 } }, { counts: { changed: 3 } }, {}])
+  t.equal(removed.counts.removed, 3)
+  t.same(methodsOf(proxy), Array(4).fill('PATCH /plants'))
+})
+
+t.test('plants with hidden fields are changed one by one, after one try', async (t) => {
+  const hiding = await startService(t, { fields: [], sharedWith: service })
+  const full = createClient({ url: service.url, token: service.token })
+  const ids = named('', 2001, 500).map(({ id }) => id)
+  const height = (id: bigint) => ({ id, name: 'Acer', height: Number(id % 100n) })
+  await full.createPlants(ids.map(height))
+  const seen = await Array.fromAsync(createClient(hiding).plants({ after: 2000n }))
+  t.strictSame(seen, named('Acer', 2001, 500))
+  await store(hiding, named('Alnus', 3001, 250))
+  const { client, proxy } = await connectThrough(t, hiding)
+  const later = [
+    ...named('Alnus', 3001, 250).map(removing),
+    ...named('Betula', 4001, 250).map(adding),
+  ]
+  const { counts, undo } = await run(t, hiding, [...seen.map(tagging('Tree')), ...later], {
+    client,
+  })
+  t.same(counts, { created: 250, changed: 500, removed: 250, unchanged: 0 })
+  t.equal(undo.length, 1000)
+  const lists = methodsOf(proxy).filter((method) => method === 'PATCH /plants')
+  t.equal(lists.length, 3, 'two with tags, and one to add plants')
+  t.strictSame((await full.getPlant(2001n)).plant, { ...height(2001n), tag: 'Tree' } as StoredPlant)
+})
+
+t.test('where the browser cannot hash, plants with long text are changed one by one', async (t) => {
+  const plants = [{ id: 5001n, name: 'Carex '.repeat(50) }, ...named('Carex', 5002, 2)]
+  await store(service, plants)
+  t.intercept(crypto, 'subtle', { value: undefined })
+  const { client, proxy } = await connectThrough(t, service)
+  const { counts } = await run(t, service, plants.map(removing), { client })
+  t.equal(counts.removed, 3)
+  t.same(methodsOf(proxy), ['GET /plants/', 'DELETE /plants/', 'PATCH /plants'])
+})

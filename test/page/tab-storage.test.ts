@@ -1,0 +1,46 @@
+/** The storage of a tab in a browser without IndexedDB. Chromium tests the other one. */
+import t from 'tap'
+import { TabStorage } from '../../page/storage/tab-storage.ts'
+import { blockStorage, MemoryStorage, openTab } from './tab.ts'
+
+t.test('text is kept in memory', async (t) => {
+  openTab(t)
+  const storage = new TabStorage()
+  t.equal(await storage.isLasting(), false)
+  t.same([await storage.names(), await storage.get('a')], [[], undefined])
+  await storage.set({ a: 'one', b: 'two' })
+  await storage.set({ b: 'three', c: '' })
+  t.same(await storage.names(), ['a', 'b', 'c'])
+  t.same(await Promise.all(['a', 'b', 'c'].map((name) => storage.get(name))), ['one', 'three', ''])
+  await storage.delete(['a', 'c', 'unknown'])
+  t.same(await storage.names(), ['b'])
+  await storage.clear()
+  t.same(await storage.names(), [])
+})
+
+t.test('a tab keeps its name', async (t) => {
+  const { sessionStorage } = openTab(t)
+  new TabStorage()
+  const name = sessionStorage.get('plant-store-tab')
+  t.match(name, /^\d+$/)
+  new TabStorage()
+  t.equal(sessionStorage.get('plant-store-tab'), name)
+  openTab(t)
+  new TabStorage()
+  t.not(globalThis.sessionStorage.getItem('plant-store-tab'), name)
+})
+
+t.test('a browser that blocks storage, or has no room, keeps text all the same', async (t) => {
+  const full = new MemoryStorage()
+  full.setItem = () => {
+    throw new DOMException('full', 'QuotaExceededError')
+  }
+  openTab(t, { sessionStorage: full })
+  const storages = [new TabStorage()]
+  blockStorage(t)
+  storages.push(new TabStorage())
+  for (const storage of storages) {
+    await storage.set({ a: 'one' })
+    t.equal(await storage.get('a'), 'one')
+  }
+})
