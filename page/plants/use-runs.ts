@@ -20,6 +20,8 @@ export function useRuns(log: UndoLog, drafts: Drafts, saver: Saver, focus: (id?:
       setRun({ operation })
       return
     }
+    // Its dialog would cover what becomes of the plant.
+    setRun(undefined)
     for await (const intent of log.intents(operation)) {
       const draft = drafts.of(intent.id)
       if (draft !== undefined) {
