@@ -97,7 +97,7 @@ function Progress({
         },
         onRefused: ({ intent: { id, before, after }, ...rest }) => {
           const plant = { name: '', ...(after ?? before), id }
-          refused.add({ fields: toFields(plant), ...rest })
+          refused.add({ fields: toFields(plant), isDeletion: after === undefined, ...rest })
         },
       })
       for await (const intent of intents) {
