@@ -33,6 +33,8 @@ export function useRuns(log: UndoLog, drafts: Drafts, saver: Saver, focus: (id?:
       await drafts.carryOut(intent, saver, { isUndo: true })
       focus(intent.id)
     }
+    // Nothing takes it back if another tab has signed out, which deletes what all have stored.
+    await log.remove(key)
   }
   return {
     run,

@@ -143,6 +143,12 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
     await plants.page.reload()
     t.equal(await nameField(plants).inputValue(), 'typed')
     t.equal(await barOf(plants).locator('p').innerText(), 'Deleted Acer')
+    plants.page.once('dialog', (dialog) => dialog.accept())
+    await plants.button('Sign out').click()
+    await until('nothing is kept', async () => (await keptIn(plants.page)).length === 0)
+    await other.button('Undo').click()
+    await barOf(other).waitFor({ state: 'detached' })
+    t.equal(await service.stored(3n), undefined, 'signing out deletes what all tabs keep')
     t.same([...plants.complaints, ...other.complaints], [])
   })
 
