@@ -45,9 +45,11 @@ export function App({
   }, [])
   const { session, problem, setProblem, isOpening, enter, close, retry } = useSession(
     signIn,
-    ({ canWrite }) => {
+    ({ client, canRead, canWrite, rejected }) => {
       // Without the right to change plants, nothing offers a change.
       if (!canWrite) drafts.close()
+      // If it fails, sending them again is safe.
+      if (canRead) draftStorage.discardSaved(client, rejected).catch(() => {})
     },
   )
 

@@ -49,13 +49,14 @@ export function UndoProgress({
   operation,
   ...rest
 }: ProgressProps & { readonly operation: Operation }) {
-  const { key, title, label = '', count } = operation
+  const { key, title, label, count } = operation
+  const what = label === undefined ? title : `${title} ${label}`
   return (
     <Progress
       {...rest}
       {...{ session, count }}
       intents={log.intents(operation)}
-      words={{ title: `Undoing: ${title} ${label}`, noun: 'Undo', refused: 'not undone' }}
+      words={{ title: `Undoing: ${what}`, noun: 'Undo', refused: 'not undone' }}
       onDone={() => log.remove(key)}
     />
   )
@@ -96,7 +97,7 @@ function Progress({
         },
         onRefused: ({ intent: { id, before, after }, ...rest }) => {
           const plant = { name: '', ...(after ?? before), id }
-          refused.add({ fields: toFields(plant), ...rest })
+          refused.add({ fields: toFields(plant), isDeletion: after === undefined, ...rest })
         },
       })
       for await (const intent of intents) {

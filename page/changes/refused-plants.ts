@@ -16,8 +16,9 @@ export interface RefusedPlant {
   readonly number?: number
   /** Without a final period. */
   readonly reason: string
-  /** What was to be stored. */
+  /** What was to be stored or, if it was to be deleted, what was there before. */
   readonly fields: PlantFields
+  readonly isDeletion?: boolean
   /** What is stored instead. */
   readonly stored?: StoredPlant | undefined
 }
@@ -26,6 +27,7 @@ export interface ShownRefusal {
   readonly number: number | undefined
   readonly reason: string
   readonly fields: PlantFields
+  readonly isDeletion: boolean
   readonly storedFields: PlantFields | undefined
 }
 
@@ -51,7 +53,7 @@ export class RefusedPlants {
     return this.#count
   }
 
-  add({ number, reason, fields, stored }: RefusedPlant): void {
+  add({ number, reason, fields, isDeletion = false, stored }: RefusedPlant): void {
     this.#count += 1
     const storedFields = stored && toFields(stored)
     const [, ...storedContent] = storedFields ?? members.map(() => undefined)
@@ -60,7 +62,8 @@ export class RefusedPlants {
     if (this.#text.length >= PART_LENGTH) this.#endPart()
     if (this.shown.length < SHOWN_MAX) {
       const storedText = storedFields?.map(shorten)
-      this.shown.push({ number, reason, fields: fields.map(shorten), storedFields: storedText })
+      const text = { fields: fields.map(shorten), storedFields: storedText }
+      this.shown.push({ number, reason, isDeletion, ...text })
     }
   }
 

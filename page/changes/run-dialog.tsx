@@ -139,13 +139,13 @@ function Refused({
         {/* Conflicts are found after other problems. */}
         {shown
           .toSorted((one, other) => (one.number ?? 0) - (other.number ?? 0))
-          .map(({ number, reason, fields, storedFields }, index) => (
+          .map(({ number, reason, fields, isDeletion, storedFields }, index) => (
             <li key={index}>
               <b>
                 {number !== undefined && `${place} ${number}: `}
                 {reason}
               </b>
-              <FieldsText fields={fields} label={wanted} />
+              <FieldsText fields={fields} label={isDeletion ? 'To delete' : wanted} />
               {storedFields !== undefined && <FieldsText fields={storedFields} label="Stored" />}
             </li>
           ))}

@@ -18,7 +18,13 @@ export function UndoBar({
   return (
     <section class="undo" aria-label="Latest changes">
       <p>
-        {latest.title} <bdi>{latest.label}</bdi>
+        {latest.title}
+        {latest.label !== undefined && (
+          <>
+            {' '}
+            <bdi>{latest.label}</bdi>
+          </>
+        )}
         {describeCount(latest)}
         {others > 0 && `, and ${formatCount(others, 'earlier change')}`}
       </p>

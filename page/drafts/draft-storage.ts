@@ -1,4 +1,8 @@
+import type { PlantStoreClient } from '../../client/client.ts'
+import { findPlants } from '../changes/find-plants.ts'
+import { parseId } from '../list/plant-id.ts'
 import type { TabStorage } from '../storage/tab-storage.ts'
+import { isCarriedOut } from './draft.ts'
 import type { Drafts } from './drafts.ts'
 
 const NAME = 'drafts'
@@ -24,6 +28,24 @@ export class DraftStorage {
       this.#isChanged = true
       this.#writing ??= this.#write()
     })
+  }
+
+  /**
+   * Discards the drafts that are saved: a page that is left or crashes does not learn it.
+   *
+   * @throws what `PlantStoreClient.plants` throws
+   */
+  async discardSaved(client: Pick<PlantStoreClient, 'plants'>, signal: AbortSignal): Promise<void> {
+    const waiting = () =>
+      this.#drafts.unsaved.flatMap((draft) => {
+        const id = draft.state === 'sending' ? undefined : parseId(draft.typed.id)
+        return id === undefined ? [] : [{ id, draft }]
+      })
+    const ids = new Set(waiting().map(({ id }) => id))
+    const stored = await findPlants(client, [...ids], signal)
+    for (const { id, draft } of waiting()) {
+      if (ids.has(id) && isCarriedOut(draft, stored.get(id))) this.#drafts.discard(draft.key)
+    }
   }
 
   /** Resolves once all changes are stored, to whether they can be read again. */

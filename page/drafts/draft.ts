@@ -53,7 +53,7 @@ export function wantedOf({ isDeletion, typed }: Draft): Plant | undefined {
 export function isCarriedOut(draft: Draft, stored: Plant | undefined): boolean {
   const { before, typed, isDeletion } = draft
   if (isDeletion || before === undefined || stored === undefined) {
-    return hasSameContent(stored, wantedOf(draft))
+    return hasSameContent(stored, isDeletion ? undefined : valuesOf(typed))
   }
   return compare(before, valuesOf(typed), stored).changed.length === 0
 }

@@ -67,11 +67,15 @@ export class PlantView extends Model {
     return this.#marks
   }
 
+  /** The ids of the rows whose plants are no longer in the list. */
+  get gone(): readonly bigint[] {
+    return [...this.#marks].flatMap(([id, { mark }]) => (isGone(mark) ? [id] : []))
+  }
+
   /** How many plants the filter selects, wherever the list begins. Undefined until it is known. */
   get total(): PlantCount | undefined {
     const { list } = this
-    const gone = [...this.#marks.values()].filter(({ mark }) => isGone(mark))
-    const plants = list.length - gone.length
+    const plants = list.length - this.gone.length
     if (this.#isWhole) return { plants, isExact: true }
     const { count } = this.#total
     if (count === undefined || count.isExact || !list.isExact) return count

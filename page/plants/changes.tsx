@@ -1,5 +1,4 @@
 import type { Session } from '../access/session.ts'
-import { UndoBar } from '../changes/undo-bar.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import { lazyDialog } from '../dialog/lazy-dialog.tsx'
 import { DraftTray } from '../drafts/draft-tray.tsx'
@@ -37,14 +36,6 @@ export function Changes({
   return (
     <>
       <DraftTray drafts={drafts} saver={saving.saver} session={session} onFocus={() => onFocus()} />
-      <UndoBar
-        log={log}
-        onUndo={runs.undo}
-        onDismiss={() => {
-          log.clear()
-          onFocus()
-        }}
-      />
       <Announcement {...saving} view={view} onFocus={onFocus} />
       {run && 'change' in run && (
         <ChangeProgress {...{ session, log }} {...run} {...ends} onUndo={runs.undo} />

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { SessionBar } from '../access/session-bar.tsx'
+import { UndoBar } from '../changes/undo-bar.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Drafts } from '../drafts/drafts.ts'
 import { toSentence } from '../errors/error-text.ts'
@@ -95,7 +96,17 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
           </>
         )}
         {/* Below the table, where they move no row. */}
-        {bulk.tools}
+        <div class="bars">
+          {bulk.tools}
+          <UndoBar
+            log={log}
+            onUndo={runs.undo}
+            onDismiss={() => {
+              log.clear()
+              focus()
+            }}
+          />
+        </div>
         <Changes {...{ session, view, drafts, log, saving, runs }} onFocus={focus} />
       </main>
     </div>

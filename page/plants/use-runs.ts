@@ -20,6 +20,8 @@ export function useRuns(log: UndoLog, drafts: Drafts, saver: Saver, focus: (id?:
       setRun({ operation })
       return
     }
+    // Its dialog would cover what becomes of the plant.
+    setRun(undefined)
     for await (const intent of log.intents(operation)) {
       const draft = drafts.of(intent.id)
       if (draft !== undefined) {
@@ -31,6 +33,8 @@ export function useRuns(log: UndoLog, drafts: Drafts, saver: Saver, focus: (id?:
       await drafts.carryOut(intent, saver, { isUndo: true })
       focus(intent.id)
     }
+    // Nothing takes it back if another tab has signed out, which deletes what all have stored.
+    await log.remove(key)
   }
   return {
     run,

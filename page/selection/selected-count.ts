@@ -6,17 +6,19 @@ import type { IdRange, IdRanges } from './id-ranges.ts'
  * How many plants of a list are selected, as far as that is known without reading them.
  *
  * @param total how many plants the list's filter selects
+ * @param gone the ids of rows whose plants are no longer in the list
  * @returns undefined if nothing is known
  */
 export function countSelected(
   ranges: IdRanges,
   list: PlantList,
   total: PlantCount | undefined,
+  gone: readonly bigint[] = [],
 ): PlantCount | undefined {
-  const selected = countIn(list, ranges)
+  const selected = countIn(list, ranges, gone)
   if (selected.isExact) return selected
   // Among many plants that are not in memory, it is easier to count those that are not selected.
-  const others = countIn(list, ranges.complement)
+  const others = countIn(list, ranges.complement, gone)
   if (total !== undefined && others.isExact) {
     return { plants: Math.max(0, total.plants - others.plants), isExact: total.isExact }
   }
@@ -24,10 +26,11 @@ export function countSelected(
 }
 
 /** How many plants of a list are in some ranges, at least. */
-function countIn(list: PlantList, ranges: IdRanges): PlantCount {
+function countIn(list: PlantList, ranges: IdRanges, gone: readonly bigint[]): PlantCount {
   const counts = [...ranges].map((range) => countInRange(list, range))
+  const rows = counts.reduce((sum, { plants }) => sum + plants, 0)
   return {
-    plants: counts.reduce((sum, { plants }) => sum + plants, 0),
+    plants: Math.max(0, rows - gone.filter((id) => ranges.has(id)).length),
     isExact: counts.every(({ isExact }) => isExact),
   }
 }

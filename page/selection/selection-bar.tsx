@@ -8,7 +8,7 @@ import './selection.css'
 
 /** Says how many plants are selected, and what to do with them. */
 export function SelectionBar({
-  view: { list, total },
+  view: { list, total, gone },
   selection,
   onTask,
   onFocus,
@@ -24,7 +24,7 @@ export function SelectionBar({
   const { filter } = list
   return (
     <section class="selection-bar" aria-label="Selected plants">
-      <p role="status">{describe(countSelected(ranges, list, total))}</p>
+      <p role="status">{describe(countSelected(ranges, list, total, gone))}</p>
       <div class="buttons">
         {/* A phone has no head of the table. */}
         {!ranges.isAll && (

@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
-import { type Viewer, type Visit, visit } from '../../tools/browser/visit.ts'
+import { type Viewer, type Visit, visit, visitInTab } from '../../tools/browser/visit.ts'
 
 /** No npm package contains a browser. */
 export const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
@@ -74,6 +74,28 @@ export class PlantsPage {
     t.teardown(() => plants.page.context().close())
     if (token !== undefined) await plants.signIn(token)
     return plants
+  }
+
+  /** Opens the page in another tab. */
+  async openTab(): Promise<PlantsPage> {
+    return new PlantsPage(await visitInTab(this.page.context(), this.page.url()))
+  }
+
+  /**
+   * Crashes the tab, and opens the page in another one that has its session storage, because Playwright cannot reload
+   * the same one.
+   */
+  async crash(): Promise<PlantsPage> {
+    const storage = await this.page.evaluate<string>('JSON.stringify(sessionStorage)')
+    const context = this.page.context()
+    await context.addInitScript(
+      `if (sessionStorage.length === 0) Object.assign(sessionStorage, ${storage})`,
+    )
+    const devtools = await context.newCDPSession(this.page)
+    // It is not answered.
+    devtools.send('Page.crash').catch(() => {})
+    await this.page.waitForEvent('crash')
+    return this.openTab()
   }
 
   /** Resolves once the page shows what the token permits. */

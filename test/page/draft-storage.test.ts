@@ -49,6 +49,44 @@ t.test('a draft that is being sent when the page is left may be saved', async (t
   t.match(drafts.all, [{ state: 'unsent', isDeletion: true }])
 })
 
+t.test('drafts that are saved are discarded, and others stay', async (t) => {
+  openTab(t)
+  const { drafts, kept } = await openPage(new TabStorage())
+  const type = (name: string) => drafts.type(Number(drafts.open?.key), { name })
+  for (const [id, name] of [
+    [1n, 'saved'],
+    [2n, 'not saved'],
+    [3n, 'of a deleted plant'],
+    [4n, 'being sent'],
+  ] as const) {
+    drafts.edit({ id, name: 'Acer', tag: 'Tree' })
+    type(name)
+  }
+  const unanswered = () => new Promise<never>(() => {})
+  const saver = { client: { getPlant: unanswered }, canRead: true } as unknown as Saver
+  drafts.send(Number(drafts.open?.key), saver)
+  drafts.add('no id')
+  type('refused')
+  drafts.send(Number(drafts.open?.key), saver)
+  drafts.add('5')
+  type('added')
+  const plants = async function* ({ id = [] }: { id?: readonly bigint[] }) {
+    t.same(id, [1n, 2n, 3n, 5n])
+    // While the plants are read, a deletion fails.
+    const client = { getPlant: () => Promise.reject(new Error('this is a test')) }
+    await drafts.delete({ id: 6n, name: 'Abies' }, { ...saver, client } as unknown as Saver)
+    yield { id: 1n, name: 'saved', tag: 'Shrub' }
+    yield { id: 2n, name: 'Acer', tag: 'Tree' }
+    yield { id: 5n, name: 'added' }
+  }
+  const client = { plants } as unknown as Parameters<typeof kept.discardSaved>[0]
+  await kept.discardSaved(client, new AbortController().signal)
+  t.same(
+    drafts.all.map(({ typed }) => typed.name),
+    ['not saved', 'of a deleted plant', 'being sent', 'refused', 'Abies'],
+  )
+})
+
 t.test('nothing is kept unless a change would be lost', async (t) => {
   openTab(t)
   const storage = new TabStorage()

@@ -124,6 +124,15 @@ t.test('a list that is in memory counts what is selected', async (t) => {
   t.strictSame(count(IdRanges.ALL.remove(3n, 3n)), { plants: 9, isExact: true })
 })
 
+t.test('a row whose plant is gone does not count', async (t) => {
+  const list = new PlantList({})
+  list.append(named(1, 5), true)
+  const count = (ranges: IdRanges) => countSelected(ranges, list, undefined, [2n, 4n])
+  t.strictSame(count(IdRanges.ALL), { plants: 3, isExact: true })
+  t.strictSame(count(IdRanges.NONE.add(3n, 4n)), { plants: 1, isExact: true })
+  t.strictSame(count(IdRanges.NONE.add(2n, 2n)), { plants: 0, isExact: true })
+})
+
 t.test('a plant that is not in memory counts as one', async (t) => {
   const some = IdRanges.NONE.add(5n, 5n).add(5001n, 5001n).add(20_000n, 20_000n)
   t.strictSame(countSelected(some, longList({ isComplete: false }), undefined), {

@@ -179,6 +179,7 @@ t.test('all refused records are in the file, and the first ones are shown in sho
   t.strictSame(refused.shown[0], {
     number: 1,
     reason: 'The id must be a whole number',
+    isDeletion: false,
     fields: ['[1]', `${'n'.repeat(300)}…`, 'null'],
     storedFields: undefined,
   })

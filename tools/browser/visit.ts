@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
 /** Screen size and color scheme of a viewer. */
 export type Viewer = BrowserContextOptions
@@ -12,7 +12,11 @@ export interface Visit {
 
 /** Opens a page of the service. The caller closes its context. */
 export async function visit(browser: Browser, url: string, viewer: Viewer = {}): Promise<Visit> {
-  const context = await browser.newContext(viewer)
+  return visitInTab(await browser.newContext(viewer), url)
+}
+
+/** Opens a page of the service in another tab of a profile. */
+export async function visitInTab(context: BrowserContext, url: string): Promise<Visit> {
   const page = await context.newPage()
   const complaints: string[] = []
   const complain = (...what: unknown[]) => complaints.push(what.join(' '))

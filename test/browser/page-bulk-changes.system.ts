@@ -1,0 +1,222 @@
+/** Changing many plants in the page, and taking that back. */
+
+import t, { type Test } from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { FIELDS } from '../page/own-fields/nursery.ts'
+import { CALM, type PlantsPage, testInBrowser } from './plants-page.ts'
+
+const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
+
+/** More than the page sends at once. */
+const TREES = 1200
+
+const dialogOf = ({ page }: PlantsPage) => page.getByRole('dialog')
+
+/** Resolves once the dialog has a title. */
+const titled = ({ page }: PlantsPage, name: string) =>
+  page.getByRole('dialog', { name, exact: true }).waitFor()
+
+/** The numbers of plants added, changed, deleted, unchanged and refused. */
+const counts = (plants: PlantsPage) => dialogOf(plants).locator('.counts dd').allInnerTexts()
+
+const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
+
+testInBrowser(t, 'many plants are changed', (open) => {
+  let service: Service
+
+  async function begin(t: Test, trees = TREES): Promise<PlantsPage> {
+    service = await startService(t, { fields: FIELDS })
+    const plants = Array.from({ length: trees + 1 }, (_, index) => ({
+      id: BigInt(index),
+      name: `Abies ${index}`,
+      tag: index === 0 ? 'Shrub' : 'Tree',
+    }))
+    await importPlants(service.store, plants, 'stop')
+    const page = await open(t, service.url, { ...DESK, token: service.token })
+    await page.row(1n).waitFor()
+    return page
+  }
+
+  const countTag = async (tag: string) => {
+    const sql = `SELECT count(*) AS count FROM plants WHERE tag = '${tag}'`
+    return Number((await service.place.query<{ count: bigint }>(sql))[0]?.count)
+  }
+
+  /** Selects all trees. */
+  async function selectTrees(plants: PlantsPage, trees: string): Promise<void> {
+    await plants.row(1n).getByRole('button', { name: 'Tree' }).click()
+    await plants.row(0n).waitFor({ state: 'detached' })
+    await plants.page.getByRole('checkbox', { name: 'Select all plants that match' }).click()
+    await plants.shows(`${trees} selected`)
+  }
+
+  /** Sets the tag of all trees. */
+  async function setTag(plants: PlantsPage, trees = '1,200'): Promise<void> {
+    await selectTrees(plants, trees)
+    await plants.button('Change…').click()
+    await dialogOf(plants).getByLabel('Tag', { exact: true }).fill('Conifer')
+    await plants.button(`Change ${trees} ${trees === '1' ? 'plant' : 'plants'}`).click()
+  }
+
+  /** Holds the list of changes with a number, until `release` is called. */
+  async function holdList({ page }: PlantsPage, number: number) {
+    const sent = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    let lists = 0
+    await page.route('**/plants', async (route) => {
+      if (route.request().method() === 'PATCH' && ++lists === number) {
+        sent.resolve()
+        await released.promise
+      }
+      // The page may have ended the request.
+      await route.continue().catch(() => {})
+    })
+    return { sent: sent.promise, release: released.resolve }
+  }
+
+  t.test('and changed back, from the dialog', async (t) => {
+    const plants = await begin(t)
+    const list = await holdList(plants, 2)
+    await selectTrees(plants, '1,200')
+    await plants.button('Change…').click()
+    await dialogOf(plants).getByLabel('Tag', { exact: true }).fill('Conifer')
+    await plants.button('Change 1,200 plants').waitFor()
+    await service.call({ method: 'PUT', path: '/plants/7', body: { name: 'theirs', tag: 'Bush' } })
+    await service.call({ method: 'PUT', path: '/plants/8', body: { name: 'both', tag: 'Tree' } })
+    await service.call({ method: 'DELETE', path: '/plants/900' })
+    await plants.button('Change 1,200 plants').click()
+    await list.sent
+    await titled(plants, 'Set tag to “Conifer”')
+    t.equal(await dialogOf(plants).getByRole('progressbar').getAttribute('max'), '1200')
+    await until('progress', async () => (await counts(plants))[1] === '499')
+    await plants.page.keyboard.press('Escape')
+    list.release()
+    await titled(plants, 'Change finished')
+    t.same(await counts(plants), ['0', '1,198', '0', '0', '2'])
+    const refused = dialogOf(plants).getByRole('listitem')
+    t.same(
+      (await refused.allInnerTexts()).map((text) => text.split(/\n+/)),
+      [
+        [
+          'Somebody has changed this plant meanwhile',
+          'Wanted: 7 Abies 7 Conifer',
+          'Stored: 7 theirs Bush',
+        ],
+        ['Somebody has deleted this plant meanwhile', 'Wanted: 900 Abies 900 Conifer'],
+      ],
+    )
+    t.equal(await countTag('Conifer'), 1198)
+    t.match(await service.stored(8n), { name: 'both', tag: 'Conifer' }, 'both changes stay')
+
+    await service.call({ method: 'PUT', path: '/plants/9', body: { name: 'later', tag: 'Bush' } })
+    await plants.button('Undo change').click()
+    await titled(plants, 'Undo finished')
+    t.same(await counts(plants), ['0', '1,197', '0', '0', '1'])
+    t.match(await refused.innerText(), /changed this plant.*Wanted: 9 Abies 9 Tree.*9 later Bush/s)
+    t.equal(await countTag('Tree'), 1197)
+    t.match(await service.stored(8n), { name: 'both', tag: 'Tree' })
+    await plants.button('Close').click()
+    await dialogOf(plants).waitFor({ state: 'detached' })
+    t.equal(await barOf(plants).count(), 0)
+    await plants.page.locator('.plant-row:focus').waitFor()
+    t.same(plants.complaints, [])
+  })
+
+  t.test('and changed back later, after a reload', async (t) => {
+    const plants = await begin(t, 20)
+    await setTag(plants, '20')
+    await titled(plants, 'Change finished')
+    await plants.button('Close').click()
+    await barOf(plants).getByText('Set tag to “Conifer”: 20 plants').waitFor()
+    await plants.button('Show all plants').click()
+    await plants.row(0n).waitFor()
+    await plants.page.getByRole('checkbox', { name: 'Select all plants' }).click()
+    await plants.button('Delete…').click()
+    await plants.button('Delete 21 plants').click()
+    await titled(plants, 'Change finished')
+    t.same(await counts(plants), ['0', '0', '21', '0', '0'])
+    await plants.page.reload()
+    await plants.shows('No plants yet')
+    await barOf(plants).getByText('Delete plants: 21 plants, and 1 earlier change').waitFor()
+    await plants.button('Undo').click()
+    await titled(plants, 'Undo finished')
+    t.same(await counts(plants), ['21', '0', '0', '0', '0'])
+    await plants.button('Close').click()
+    await plants.row(20n).waitFor()
+    t.equal(await countTag('Conifer'), 20)
+    await plants.page.reload()
+    await plants.button('Undo').click()
+    await titled(plants, 'Undo finished')
+    t.same(await counts(plants), ['0', '20', '0', '0', '0'])
+    t.equal(await countTag('Tree'), 20)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('but one only, which is then changed back like any other', async (t) => {
+    const plants = await begin(t, 1)
+    await setTag(plants, '1')
+    await titled(plants, 'Change finished')
+    await plants.button('Undo change').click()
+    await dialogOf(plants).waitFor({ state: 'detached' })
+    await until('it is changed back', async () => (await countTag('Tree')) === 1)
+    t.equal(await barOf(plants).count(), 0)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('until the person cancels, and what was done is changed back', async (t) => {
+    const plants = await begin(t)
+    const list = await holdList(plants, 2)
+    await setTag(plants)
+    await list.sent
+    await plants.button('Cancel').click()
+    await titled(plants, 'Change canceled')
+    list.release()
+    t.same(await counts(plants), ['0', '500', '0', '0', '0'])
+    await plants.button('Undo change').click()
+    await titled(plants, 'Undo finished')
+    const [added, changed, ...others] = await counts(plants)
+    t.ok(changed === '500' || changed === '1,000', 'the list that was being sent may be stored')
+    t.same([added, others[0], others[2]], ['0', '0', '0'])
+    t.equal(await countTag('Tree'), TREES)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('after a pause, while the service cannot be reached', async (t) => {
+    const plants = await begin(t)
+    let isDown = true
+    await plants.page.route('**/plants', (route) => {
+      const fails = isDown && route.request().method() === 'PATCH'
+      return fails ? route.abort('connectionrefused') : route.continue()
+    })
+    await setTag(plants)
+    await titled(plants, 'Change paused')
+    await dialogOf(plants).getByText('The service could not be reached.').waitFor()
+    isDown = false
+    await plants.button('Continue').click()
+    await titled(plants, 'Change finished')
+    t.same(await counts(plants), ['0', '1,200', '0', '0', '0'])
+    t.equal(await countTag('Conifer'), TREES)
+  })
+
+  t.test('also in an own field', async (t) => {
+    const plants = await begin(t, 3)
+    const heights = async () => {
+      const { json } = await service.call({ method: 'GET', path: '/plants?tag=Tree' })
+      return (json as { height?: number }[]).map(({ height }) => height)
+    }
+    await selectTrees(plants, '3')
+    await plants.button('Change…').click()
+    await dialogOf(plants).getByRole('combobox', { name: 'Field' }).selectOption('Height in cm')
+    await dialogOf(plants).getByLabel('Height in cm', { exact: true }).fill('90')
+    await plants.button('Change 3 plants').click()
+    await titled(plants, 'Change finished')
+    t.same((await heights()).map(Number), [90, 90, 90])
+    await plants.button('Undo change').click()
+    await titled(plants, 'Undo finished')
+    t.same(await heights(), [undefined, undefined, undefined])
+    await plants.button('Close').click()
+    t.same(plants.complaints, [])
+  })
+})

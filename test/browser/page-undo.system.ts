@@ -1,0 +1,170 @@
+/** Taking back changes of single plants in the page. */
+
+import t, { type Test } from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
+import { type Service, startService } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
+import { type PlantsPage, testInBrowser } from './plants-page.ts'
+import { startNetwork } from './unreliable-network.ts'
+
+const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
+
+/** What the bar says, once it has appeared. */
+const latest = (plants: PlantsPage) => barOf(plants).locator('p').innerText()
+
+async function save(plants: PlantsPage, name: string, typed: { name?: string; tag?: string }) {
+  await plants.edit(name, typed)
+  await plants.button('Save').click()
+  await plants.page.locator('form.editor').waitFor({ state: 'detached' })
+}
+
+testInBrowser(t, 'changes are taken back', (open) => {
+  let service: Service
+  t.beforeEach(async (t) => {
+    service = await startService(t)
+  })
+
+  const put = (id: number, body: object) =>
+    service.call({ method: 'PUT', path: `/plants/${id}`, body })
+
+  async function begin(t: Test, url = service.url): Promise<PlantsPage> {
+    const stored = [
+      { id: 1n, name: 'Abies', tag: 'Tree' },
+      { id: 2n, name: 'Acer', tag: 'Tree' },
+    ]
+    await importPlants(service.store, stored, 'stop')
+    const plants = await open(t, url, { token: service.token })
+    await plants.rows('Abies').waitFor()
+    return plants
+  }
+
+  t.test('one after the other, the latest first, also after a reload', async (t) => {
+    const plants = await begin(t)
+    const { page } = plants
+    await save(plants, 'Abies', { name: 'Abies alba' })
+    t.equal(await latest(plants), 'Saved Abies alba')
+    await plants.button('Delete Acer').click()
+    await barOf(plants).getByText('Deleted Acer, and 1 earlier change').waitFor()
+    await plants.button('Add plant').click()
+    await plants.type({ id: '1', name: 'Aconitum' })
+    await plants.button('Save').click()
+    await plants.button('Replace the stored one').click()
+    await barOf(plants).getByText('Saved Aconitum, and 2 earlier changes').waitFor()
+    t.match(await service.stored(1n), { name: 'Aconitum', tag: null })
+
+    await page.reload()
+    t.equal(await latest(plants), 'Saved Aconitum, and 2 earlier changes')
+    await plants.button('Undo').click()
+    await barOf(plants).getByText('Deleted Acer, and 1 earlier change').waitFor()
+    await page.locator('.plant-row:focus', { hasText: 'Abies alba' }).waitFor()
+    t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Tree' })
+    await plants.button('Undo').click()
+    await plants.rows('Acer').waitFor()
+    t.match(await service.stored(2n), { name: 'Acer', tag: 'Tree' })
+    await page.reload()
+    t.equal(await latest(plants), 'Saved Abies alba')
+    await plants.button('Undo').click()
+    await plants.rows(/Abies(?! alba)/).waitFor()
+    t.match(await service.stored(1n), { name: 'Abies', tag: 'Tree' })
+    t.equal(await barOf(plants).count(), 0)
+    await page.reload()
+    await plants.rows('Acer').waitFor()
+    t.equal(await barOf(plants).count(), 0)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('unless the person no longer wants to', async (t) => {
+    const plants = await begin(t)
+    await save(plants, 'Abies', { tag: 'Shrub' })
+    await save(plants, 'Acer', { tag: 'Shrub' })
+    await plants.button('Dismiss').click()
+    await plants.page.locator('.plant-row:focus').waitFor()
+    t.equal(await barOf(plants).count(), 0)
+    await plants.page.reload()
+    await plants.rows('Acer').waitFor()
+    t.equal(await barOf(plants).count(), 0)
+    t.match(await service.stored(1n), { tag: 'Shrub' })
+    t.same(plants.complaints, [])
+  })
+
+  t.test('and what somebody else has changed in the plant stays', async (t) => {
+    const plants = await begin(t)
+    await save(plants, 'Abies', { name: 'Abies alba' })
+    await put(1, { name: 'Abies alba', tag: 'Shrub' })
+    await plants.rows('Shrub').waitFor()
+    await plants.button('Undo').click()
+    await until('it is taken back', async () => (await service.stored(1n))?.name === 'Abies')
+    t.match(await service.stored(1n), { tag: 'Shrub' })
+    await plants.rows(/Abies(?! alba).*Shrub/s).waitFor()
+    t.equal(await plants.page.locator('.tray').count(), 0)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('and the person chooses if somebody else has changed the same', async (t) => {
+    const plants = await begin(t)
+    const conflict = plants.page.locator('.tray .conflict')
+    for (const choice of ['Keep the stored one', 'Save mine']) {
+      await save(plants, 'Acer', { name: 'Acer rubrum' })
+      await put(2, { name: 'Acer nigrum', tag: 'Tree' })
+      await plants.rows('Acer nigrum').waitFor()
+      await plants.button('Undo').click()
+      await conflict.getByText('Somebody has changed this plant.').waitFor()
+      t.same(await conflict.locator('dd').allInnerTexts(), ['Acer', 'Acer nigrum'])
+      t.match(await service.stored(2n), { name: 'Acer nigrum' }, 'it is not taken back')
+      await conflict.getByRole('button', { name: choice }).click()
+      await conflict.waitFor({ state: 'detached' })
+      if (choice === 'Keep the stored one') {
+        t.match(await service.stored(2n), { name: 'Acer nigrum' })
+        await put(2, { name: 'Acer', tag: 'Tree' })
+        await plants.rows(/Acer(?! [rn])/).waitFor()
+      }
+    }
+    await plants.rows(/Acer(?! [rn])/).waitFor()
+    t.match(await service.stored(2n), { name: 'Acer', tag: 'Tree' })
+    t.equal(await barOf(plants).count(), 0)
+    t.same(plants.complaints, [])
+  })
+
+  t.test('after a change of the same plant that is not saved yet', async (t) => {
+    const plants = await begin(t)
+    const { page } = plants
+    await save(plants, 'Abies', { name: 'Abies alba' })
+    await plants.edit('Abies alba', { tag: 'typed' })
+    await page.keyboard.press('Escape')
+    await plants.shows('1 change is not saved')
+    await plants.button('Undo').click()
+    const tag = page.locator('form.editor').getByLabel('Tag', { exact: true })
+    t.equal(await tag.inputValue(), 'typed', 'the person decides what becomes of it')
+    t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Tree' })
+    t.equal(await latest(plants), 'Saved Abies alba')
+    await plants.button('Save').click()
+    await barOf(plants).getByText('Saved Abies alba, and 1 earlier change').waitFor()
+    for (const stored of [
+      { name: 'Abies alba', tag: 'Tree' },
+      { name: 'Abies', tag: 'Tree' },
+    ]) {
+      await plants.button('Undo').click()
+      await until('it is taken back', async () => {
+        const plant = await service.stored(1n)
+        return plant?.name === stored.name && plant.tag === stored.tag
+      })
+    }
+    t.same(plants.complaints, [])
+  })
+
+  t.test('once there is a connection', async (t) => {
+    const network = await startNetwork(t, service.port)
+    const plants = await begin(t, network.url)
+    await plants.button('Delete Abies').click()
+    await plants.button('Undo').waitFor()
+    network.disconnect()
+    await plants.shows('Connection lost. Trying again…')
+    await plants.button('Undo').click()
+    await plants.shows('Not saved. The service could not be reached.')
+    network.connect()
+    await plants.button('Send again').click()
+    await plants.page.locator('.tray').waitFor({ state: 'detached' })
+    t.strictSame(await service.stored(1n), { id: 1n, name: 'Abies', tag: 'Tree' })
+    t.equal(await barOf(plants).count(), 0)
+  })
+})
