@@ -230,7 +230,9 @@ export class Drafts extends Model {
     this.#update(key, { state: 'sending', ...NO_PROBLEM })
     try {
       const intent = { id, before: draft.before, after }
-      const outcome = await deliver(saver.client, intent, saver.canRead)
+      // The response of an earlier attempt may have been lost.
+      const options = { isUncertain: draft.state === 'unsent' }
+      const outcome = await deliver(saver.client, intent, saver.canRead, options)
       if (outcome.kind === 'conflict') {
         this.#update(key, { hasFailed: true, ...conflictWith(draft, outcome.stored) })
         return

@@ -13,7 +13,7 @@ const NETWORK = { offline: false, latency: 150, downloadThroughput: 2e5, uploadT
 const CPU_RATE = 4
 
 /** Bytes of the first load, with headers. */
-const BYTES_MAX = 100_000
+const BYTES_MAX = 60_000
 
 /** No npm package contains a browser. */
 const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
@@ -39,7 +39,7 @@ function testLoad(program: string): void {
     t.teardown(() => browser.close())
   })
 
-  t.test('the page loads in one round of requests and at most 100 kB', async (t) => {
+  t.test('the page loads in one round of requests and at most 60 kB', async (t) => {
     const service = await startService(t)
     const context = await browser.newContext(PHONE)
     t.teardown(() => context.close())
