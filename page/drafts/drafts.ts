@@ -145,7 +145,7 @@ export class Drafts extends Model {
     // A conflict stays until the person has chosen. A plant to add has chosen with another id.
     const isConflict = draft.state === 'conflict' && all.id === draft.typed.id
     const state = isConflict ? 'conflict' : 'editing'
-    this.#update(key, { typed: all, state, ...NO_PROBLEM })
+    this.#update(key, { typed: all, state, isUndo: false, ...NO_PROBLEM })
   }
 
   /** Deletes a plant. */
@@ -234,7 +234,9 @@ export class Drafts extends Model {
       const options = { isUncertain: draft.state === 'unsent' }
       const outcome = await deliver(saver.client, intent, saver.canRead, options)
       if (outcome.kind === 'conflict') {
-        this.#update(key, { hasFailed: true, ...conflictWith(draft, outcome.stored) })
+        // What the person decides now can be taken back itself.
+        const decision = { hasFailed: true, isUndo: false }
+        this.#update(key, { ...decision, ...conflictWith(draft, outcome.stored) })
         return
       }
       const { plant, undo } = outcome

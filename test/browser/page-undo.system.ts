@@ -121,6 +121,11 @@ testInBrowser(t, 'changes are taken back', (open) => {
     }
     await plants.rows(/Acer(?! [rn])/).waitFor()
     t.match(await service.stored(2n), { name: 'Acer', tag: 'Tree' })
+    // What somebody else had saved is not lost.
+    t.equal(await latest(plants), 'Saved Acer')
+    await plants.button('Undo').click()
+    await plants.rows('Acer nigrum').waitFor()
+    t.match(await service.stored(2n), { name: 'Acer nigrum', tag: 'Tree' })
     t.equal(await barOf(plants).count(), 0)
     t.same(plants.complaints, [])
   })

@@ -395,3 +395,17 @@ t.test('a draft is sent once at a time, and its change is recognized', async (t)
   t.match(saved, [{ isOvertaken: true }], 'the table shows the later change')
   t.same(changes, ['editing', 'sending', 'undefined', 'undefined'])
 })
+
+t.test('an undo that the person changes, or decides about, can be taken back itself', async (t) => {
+  await store('Abies')
+  const { drafts, saver } = await begin(t, [lost])
+  const undo = { isUndo: true }
+  await drafts.carryOut({ ...acer, before: undefined, after: { name: 'Acer' } }, saver, undo)
+  t.match(drafts.all, [{ state: 'unsent', isUndo: true }])
+  const key = Number(drafts.all[0]?.key)
+  drafts.type(key, { tag: 'Tree' })
+  t.match(drafts.find(key), { isUndo: false })
+  drafts.discard(key)
+  await drafts.carryOut({ ...acer, before: undefined, after: { name: 'Acer' } }, saver, undo)
+  t.match(drafts.all, [{ state: 'conflict', isUndo: false }])
+})
