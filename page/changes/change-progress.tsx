@@ -9,6 +9,13 @@ import { RunDialog, type RunWords } from './run-dialog.tsx'
 import type { Operation, UndoLog } from './undo-log.ts'
 import { useRun } from './use-run.ts'
 
+const COUNTS: RunWords['counts'] = [
+  ['created', 'Added'],
+  ['changed', 'Changed'],
+  ['removed', 'Deleted'],
+  ['unchanged', 'Unchanged'],
+]
+
 interface ProgressProps {
   readonly session: Session
   readonly log: UndoLog
@@ -113,12 +120,7 @@ function Progress({
     <RunDialog
       words={{
         ...words,
-        counts: [
-          ['created', 'Added'],
-          ['changed', 'Changed'],
-          ['removed', 'Deleted'],
-          ['unchanged', 'Unchanged'],
-        ],
+        counts: COUNTS.filter(([name]) => run.counts[name] > 0),
         item: 'plant',
         wanted: 'Wanted',
         canceled:

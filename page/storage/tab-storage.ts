@@ -11,59 +11,40 @@ const USED_AT = ''
 /** What a tab that is closed leaves in the browser stays this long at most, in milliseconds. */
 const KEPT_MS = 24 * 60 * 60 * 1000
 
-type Key = readonly [tab: string, name: string]
+/** How long a reloaded tab waits for the page that it leaves, in milliseconds. */
+const LEAVE_MS = 1000
+
+/** A database, and the tab's name in it. */
+interface Opened {
+  readonly store: UseStore
+  readonly tab: string
+}
 
 /**
  * Text that a tab keeps over a reload and a crash, by names that are not empty. It is in IndexedDB, because that has room
  * for more than `sessionStorage`. If the browser blocks it, it is in memory.
  */
 export class TabStorage {
-  readonly #tab = nameTab()
   readonly #memory = new Map<string, string>()
-  readonly #store: Promise<UseStore | undefined>
-
-  constructor() {
-    this.#store = this.#open()
-  }
-
-  async #open(): Promise<UseStore | undefined> {
-    try {
-      // Others on this origin can have a database too.
-      const store = createStore(`plant-store ${pageUrl().pathname}`, 'tabs')
-      await this.#removeOld(store)
-      return store
-    } catch {
-      return undefined
-    }
-  }
-
-  async #removeOld(store: UseStore): Promise<void> {
-    const all = await keys<[string, string]>(store)
-    for (const [tab, name] of all) {
-      if (name !== USED_AT || tab === this.#tab) continue
-      const usedAt = await get<number>([tab, name], store)
-      if (Date.now() - Number(usedAt) < KEPT_MS) continue
-      const old = all.filter(([other]) => other === tab)
-      await delMany(old, store)
-    }
-  }
+  readonly #opened = open()
 
   /** Whether it outlives the page. */
   async isLasting(): Promise<boolean> {
-    return (await this.#store) !== undefined
+    return (await this.#opened) !== undefined
   }
 
   /** The names of all entries. */
   async names(): Promise<readonly string[]> {
-    const store = await this.#store
-    if (store === undefined) return [...this.#memory.keys()]
-    const all = await keys<[string, string]>(store)
-    return all.flatMap(([tab, name]) => (tab === this.#tab && name !== USED_AT ? [name] : []))
+    const opened = await this.#opened
+    if (opened === undefined) return [...this.#memory.keys()]
+    const all = await keys<[string, string]>(opened.store)
+    return all.flatMap(([tab, name]) => (tab === opened.tab && name !== USED_AT ? [name] : []))
   }
 
   async get(name: string): Promise<string | undefined> {
-    const store = await this.#store
-    return store === undefined ? this.#memory.get(name) : get<string>(this.#key(name), store)
+    const opened = await this.#opened
+    if (opened === undefined) return this.#memory.get(name)
+    return get<string>([opened.tab, name], opened.store)
   }
 
   /**
@@ -72,49 +53,89 @@ export class TabStorage {
    * @throws DOMException if the browser has no room for them
    */
   async set(entries: { readonly [name: string]: string }): Promise<void> {
-    const store = await this.#store
-    const texts = Object.entries(entries)
-    if (store === undefined) {
-      for (const [name, text] of texts) this.#memory.set(name, text)
+    const opened = await this.#opened
+    if (opened === undefined) {
+      for (const [name, text] of Object.entries(entries)) this.#memory.set(name, text)
       return
     }
-    const used: [IDBValidKey, unknown] = [this.#key(USED_AT), Date.now()]
+    const values = Object.entries<string | number>({ ...entries, [USED_AT]: Date.now() })
     await setMany(
-      [used, ...texts.map(([name, text]): [IDBValidKey, unknown] => [this.#key(name), text])],
-      store,
+      values.map(([name, value]): [IDBValidKey, unknown] => [[opened.tab, name], value]),
+      opened.store,
     )
   }
 
   async delete(names: readonly string[]): Promise<void> {
-    const store = await this.#store
-    if (store !== undefined)
-      await delMany(
-        names.map((name) => this.#key(name)),
-        store,
-      )
+    const opened = await this.#opened
     for (const name of names) this.#memory.delete(name)
+    if (opened !== undefined) {
+      await delMany(
+        names.map((name) => [opened.tab, name]),
+        opened.store,
+      )
+    }
   }
 
   /** Deletes what every tab has stored. */
   async clear(): Promise<void> {
-    const store = await this.#store
+    const opened = await this.#opened
     this.#memory.clear()
-    if (store !== undefined) await clear(store)
-  }
-
-  #key(name: string): [...Key] {
-    return [this.#tab, name]
+    if (opened !== undefined) await clear(opened.store)
   }
 }
 
-/** A name that the tab keeps when it is reloaded. */
-function nameTab(): string {
-  const [tab] = storages()
-  const name = tab?.getItem(TAB) ?? String(crypto.getRandomValues(new BigUint64Array(1))[0])
+/** Undefined if the browser blocks the database. */
+async function open(): Promise<Opened | undefined> {
   try {
-    tab?.setItem(TAB, name)
+    // Others on this origin can have a database too.
+    const store = createStore(`plant-store ${pageUrl().pathname}`, 'tabs')
+    const tab = await nameTab()
+    await removeOld(store, tab)
+    return { store, tab }
+  } catch {
+    return undefined
+  }
+}
+
+async function removeOld(store: UseStore, tab: string): Promise<void> {
+  const all = await keys<[string, string]>(store)
+  for (const [other, name] of all) {
+    if (name !== USED_AT || other === tab) continue
+    const usedAt = await get<number>([other, name], store)
+    if (Date.now() - Number(usedAt) < KEPT_MS) continue
+    const old = all.filter(([each]) => each === other)
+    await delMany(old, store)
+  }
+}
+
+/** A name that the tab keeps when it is reloaded. A duplicated tab, whose storage is a copy, gets another one. */
+async function nameTab(): Promise<string> {
+  const [storage] = storages()
+  const kept = storage?.getItem(TAB)
+  if (kept && (await hold(kept))) return kept
+  const name = String(crypto.getRandomValues(new BigUint64Array(1))[0])
+  await hold(name)
+  try {
+    storage?.setItem(TAB, name)
   } catch {
     // The storage is full.
   }
   return name
+}
+
+/**
+ * Holds a name until the page is left.
+ *
+ * @returns whether no other tab holds it, as far as the browser tells: pages without HTTPS have no locks
+ */
+function hold(name: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  if (navigator.locks === undefined) return Promise.resolve(true)
+  const holdForever = () => {
+    resolve(true)
+    return new Promise<never>(() => {})
+  }
+  const options = { signal: AbortSignal.timeout(LEAVE_MS) }
+  navigator.locks.request(`plant-store ${name}`, options, holdForever).catch(() => resolve(false))
+  return promise
 }

@@ -53,6 +53,23 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
     return plants
   }
 
+  t.test('a duplicated tab has an undo of its own', async (t) => {
+    const plants = await begin(t)
+    await plants.button('Delete Acer').click()
+    await plants.button('Undo').waitFor()
+    const duplicate = await plants.duplicate()
+    await duplicate.rows('Abies').waitFor()
+    t.equal(await barOf(duplicate).count(), 0)
+    await duplicate.button('Delete Abies').click()
+    await duplicate.button('Undo').waitFor()
+    await plants.button('Undo').click()
+    await plants.rows('Acer').waitFor()
+    t.equal(await service.stored(1n), undefined)
+    await duplicate.page.reload()
+    await duplicate.button('Undo').click()
+    await duplicate.rows('Abies').waitFor()
+  })
+
   t.test('after a crash', async (t) => {
     const crashing = await begin(t)
     await crashing.button('Delete Acer').click()

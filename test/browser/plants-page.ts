@@ -81,16 +81,27 @@ export class PlantsPage {
     return new PlantsPage(await visitInTab(this.page.context(), this.page.url()))
   }
 
+  /** Opens the page in another tab that has a copy of this one's session storage. */
+  async duplicate(): Promise<PlantsPage> {
+    await this.#copyStorage()
+    return this.openTab()
+  }
+
+  /** Makes tabs of this browser begin with the session storage of this tab. */
+  async #copyStorage(): Promise<void> {
+    const storage = await this.page.evaluate<string>('JSON.stringify(sessionStorage)')
+    await this.page
+      .context()
+      .addInitScript(`if (sessionStorage.length === 0) Object.assign(sessionStorage, ${storage})`)
+  }
+
   /**
    * Crashes the tab, and opens the page in another one that has its session storage, because Playwright cannot reload
    * the same one.
    */
   async crash(): Promise<PlantsPage> {
-    const storage = await this.page.evaluate<string>('JSON.stringify(sessionStorage)')
     const context = this.page.context()
-    await context.addInitScript(
-      `if (sessionStorage.length === 0) Object.assign(sessionStorage, ${storage})`,
-    )
+    await this.#copyStorage()
     const devtools = await context.newCDPSession(this.page)
     // It is not answered.
     devtools.send('Page.crash').catch(() => {})

@@ -18,18 +18,6 @@ t.test('text is kept in memory', async (t) => {
   t.same(await storage.names(), [])
 })
 
-t.test('a tab keeps its name', async (t) => {
-  const { sessionStorage } = openTab(t)
-  new TabStorage()
-  const name = sessionStorage.get('plant-store-tab')
-  t.match(name, /^\d+$/)
-  new TabStorage()
-  t.equal(sessionStorage.get('plant-store-tab'), name)
-  openTab(t)
-  new TabStorage()
-  t.not(globalThis.sessionStorage.getItem('plant-store-tab'), name)
-})
-
 t.test('a browser that blocks storage, or has no room, keeps text all the same', async (t) => {
   const full = new MemoryStorage()
   full.setItem = () => {
