@@ -67,8 +67,12 @@ export function App({
     if (drafts.unsaved.length > 0 && !confirm(question)) return
     drafts.clear()
     close()
-    await log.clear()
-    await storage.clear()
+    try {
+      await log.clear()
+      await storage.clear()
+    } catch {
+      setProblem('You are signed out, but the browser keeps what takes your last changes back.')
+    }
     const person = session?.person
     if (person === undefined || signIn === undefined) return
     const url = person.signOutUrl()

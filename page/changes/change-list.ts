@@ -6,7 +6,7 @@ import type { Intent } from './delivery.ts'
 import { toPatch } from './merge.ts'
 import { tagOf } from './plant-tag.ts'
 
-/** With tags of up to 600 bytes, shorter than the service's default limit of 1 MiB, unless most letters take 3 bytes. */
+/** 500 changes with entity tags of 600 bytes stay below the service's default limit of 1 MiB. */
 const INTENTS_MAX = limits.changePlants.body.maxItems / 2
 const TEXT_MAX = 2 ** 18
 
@@ -37,7 +37,7 @@ export class ChangeList<Each extends Intent> {
     return intents
   }
 
-  /** From now on, does without `tagOf`. */
+  /** Stops computing entity tags: the service's differ. */
   distrustTags(): void {
     this.#areTagsKnown = false
   }

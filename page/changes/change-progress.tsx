@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
+import { explain } from '../errors/error-text.ts'
 import { toFields } from '../model/members.ts'
 import type { BulkChange } from './bulk-change.ts'
 import { ChangeRun } from './change-run.ts'
 import type { Intent } from './delivery.ts'
 import { RefusedPlants } from './refused-plants.ts'
 import { RunDialog, type RunWords } from './run-dialog.tsx'
-import type { Operation, UndoLog } from './undo-log.ts'
+import { ForgottenError, type Operation, type UndoLog } from './undo-log.ts'
 import { useRun } from './use-run.ts'
 
 const COUNTS: RunWords['counts'] = [
@@ -45,6 +46,7 @@ export function ChangeProgress({
       words={{ title, noun: 'Change', refused: 'not changed' }}
       onUndo={log.find(operation)?.count ? () => onUndo(operation) : undefined}
       record={(undo, unknown) => log.add(operation, undo, unknown)}
+      areAlike
     />
   )
 }
@@ -75,6 +77,7 @@ function Progress({
   count,
   words,
   record = async () => {},
+  areAlike = false,
   onDone,
   onChanged,
   onClose,
@@ -84,7 +87,9 @@ function Progress({
   readonly count: number
   readonly words: Pick<RunWords, 'title' | 'noun' | 'refused'>
   readonly record?: (undo: readonly Intent[], unknown: number) => Promise<void>
-  /** Called when the run has reached its end. */
+  /** Whether all plants get the same value. */
+  readonly areAlike?: boolean
+  /** Called when the run has reached its end, or cannot begin again. */
   readonly onDone?: () => Promise<void>
   readonly onUndo?: (() => void) | undefined
 }) {
@@ -97,6 +102,7 @@ function Progress({
       let added = 0
       const changes = new ChangeRun<Intent>({
         ...controls,
+        areAlike,
         onChanged: record,
         onProgress: (counts) => {
           setBegun(added)
@@ -107,14 +113,22 @@ function Progress({
           refused.add({ fields: toFields(plant), isDeletion: after === undefined, ...rest })
         },
       })
-      for await (const intent of intents) {
-        added += 1
-        await changes.add(intent)
+      try {
+        for await (const intent of intents) {
+          added += 1
+          await changes.add(intent)
+        }
+        await changes.flush()
+      } catch (error) {
+        if (error instanceof ForgottenError) await onDone?.()
+        throw error
       }
-      await changes.flush()
       await onDone?.()
     },
-    { onEnd: onChanged },
+    {
+      explainEnd: (error) => (error instanceof ForgottenError ? error.message : explain(error)),
+      onEnd: onChanged,
+    },
   )
   return (
     <RunDialog

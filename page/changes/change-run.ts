@@ -16,7 +16,13 @@ import {
   type SaveResult,
 } from './delivery.ts'
 import { findPlants } from './find-plants.ts'
-import { describeConflict, describeRefusal, isRefusal, type Refusal } from './refusal.ts'
+import {
+  describeConflict,
+  describeRefusal,
+  isRefusal,
+  mayHaveTakenEffect,
+  type Refusal,
+} from './refusal.ts'
 
 export type ChangeClient = DeliveryClient & Pick<PlantStoreClient, 'changePlants' | 'plants'>
 
@@ -26,6 +32,8 @@ export interface ChangeOptions<Each extends Intent> {
   readonly canRead: boolean
   /** Whether to end at the first plant whose id has a different one. Plants can then only be added. */
   readonly stopsAtConflict?: boolean
+  /** Whether all plants get the same value, so that none is stored if the service refuses one as invalid. */
+  readonly areAlike?: boolean
   readonly signal: AbortSignal
   /**
    * Called with what takes the changes back, after each list of them.
@@ -121,10 +129,11 @@ export class ChangeRun<Each extends Intent> {
       const isKnown = error instanceof PlantStoreError && !isUncertain
       await this.#sendUnchanged(intents, !isKnown, isSecond)
     } else if (isRefusal(error)) {
-      await this.#sendHalves(intents, error)
+      await this.#sendHalves(intents, error, isUncertain)
     } else {
-      await this.#waitForPerson(error, intents)
-      await this.#send(intents, { isUncertain: true, isSecond })
+      const mayBeDone = isUncertain || mayHaveTakenEffect(error)
+      await this.#waitForPerson(error, mayBeDone ? intents : [])
+      await this.#send(intents, { isUncertain: mayBeDone, isSecond })
     }
   }
 
@@ -185,18 +194,22 @@ export class ChangeRun<Each extends Intent> {
   }
 
   /** Finds out which intents the service refuses. */
-  async #sendHalves(intents: readonly Each[], error: PlantStoreError): Promise<void> {
+  async #sendHalves(
+    intents: readonly Each[],
+    error: PlantStoreError,
+    isUncertain: boolean,
+  ): Promise<void> {
     const [intent] = intents
     if (intent === undefined || intents.length > 1) {
       const middle = Math.ceil(intents.length / 2)
-      await this.#send(intents.slice(0, middle))
-      await this.#send(intents.slice(middle))
+      await this.#send(intents.slice(0, middle), { isUncertain })
+      await this.#send(intents.slice(middle), { isUncertain })
       return
     }
-    this.#options.onRefused({ intent, reason: describeRefusal(error) })
-    if (this.#options.stopsAtConflict && hasCondition(error, 'plant-exists')) {
-      throw new ConflictError()
-    }
+    const { areAlike, stopsAtConflict, onRefused } = this.#options
+    if (areAlike && error.status === 400) throw error
+    onRefused({ intent, reason: describeRefusal(error) })
+    if (stopsAtConflict && hasCondition(error, 'plant-exists')) throw new ConflictError()
   }
 
   /** @param isUncertain whether an earlier attempt may have carried out the intents */
@@ -214,7 +227,7 @@ export class ChangeRun<Each extends Intent> {
       }
     }
     const workers = await Promise.allSettled(Array.from({ length: REQUESTS_MAX }, work))
-    // Those that the run no longer reaches.
+    // A canceled run never repeats these, and an earlier attempt may have carried them out.
     if (isUncertain) undo.push(...queue.map(reverse))
     await this.#options.onChanged(undo, unknown)
     for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
@@ -261,8 +274,8 @@ export class ChangeRun<Each extends Intent> {
         return await action(isRepeated)
       } catch (error) {
         if (isRefusal(error)) throw error
-        await this.#waitForPerson(error, intents)
-        isRepeated = true
+        isRepeated ||= mayHaveTakenEffect(error)
+        await this.#waitForPerson(error, isRepeated ? intents : [])
       }
     }
   }
@@ -278,7 +291,7 @@ export class ChangeRun<Each extends Intent> {
       })
       await this.#pause
     } catch (end) {
-      // Taking back what was not done has no effect.
+      // Taking back what was not done has no effect, unless somebody else does the same.
       await onChanged(intents.map(reverse), 0)
       throw end
     }

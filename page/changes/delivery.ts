@@ -80,7 +80,9 @@ export async function deliver(
     return canRead && isRace(error) ? 0 : undefined
   }
   const result = await retry(carryOut, { attempts: ATTEMPTS_MAX, delayMs: 0, delayAfter })
-  return isUncertain && result.kind === 'done' ? { undo: reverse(intent), ...result } : result
+  // Somebody else may have added the same plant.
+  const isMine = isUncertain && before !== undefined
+  return isMine && result.kind === 'done' ? { undo: reverse(intent), ...result } : result
 }
 
 async function add(

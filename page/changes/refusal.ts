@@ -21,6 +21,11 @@ export function isRefusal(error: unknown): error is PlantStoreError {
   return error instanceof PlantStoreError && [400, 404, 409, 412, 413].includes(error.status)
 }
 
+/** Whether a request that failed may have changed plants. */
+export function mayHaveTakenEffect(error: unknown): boolean {
+  return !(error instanceof PlantStoreError) || ![401, 403, 429].includes(error.status)
+}
+
 /** Why the service refuses the change of a plant. */
 export function describeRefusal({ condition, message }: PlantStoreError): string {
   return condition === 'plant-exists' ? TAKEN : `The service refuses the plant: ${message}`

@@ -9,6 +9,7 @@ export function UndoBar({
 }: {
   readonly log: UndoLog
   readonly onUndo: (key: number) => void
+  /** Called when the focused button has disappeared. */
   readonly onDismiss: () => void
 }) {
   const { operations } = log
@@ -32,7 +33,13 @@ export function UndoBar({
         <button type="button" onClick={() => onUndo(latest.key)}>
           Undo
         </button>
-        <button type="button" onClick={onDismiss}>
+        <button
+          type="button"
+          onClick={() => {
+            log.clear()
+            onDismiss()
+          }}
+        >
           Dismiss
         </button>
       </div>

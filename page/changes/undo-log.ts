@@ -21,6 +21,13 @@ export interface Operation {
   readonly length: number
 }
 
+/** What takes an operation back is no longer stored. */
+export class ForgottenError extends Error {
+  constructor() {
+    super('What this undo needs is no longer in this browser. You have signed out in another tab.')
+  }
+}
+
 /** More are forgotten, the oldest first. */
 const OPERATIONS_MAX = 20
 
@@ -95,7 +102,7 @@ export class UndoLog extends Model {
   }
 
   async #trim(): Promise<void> {
-    const all = this.#operations
+    const all = this.operations
     const length = all.reduce((sum, each) => sum + each.length, 0)
     const [oldest] = all
     if (oldest === undefined || (all.length <= OPERATIONS_MAX && length <= this.#lengthMax)) return
@@ -103,11 +110,16 @@ export class UndoLog extends Model {
     await this.#trim()
   }
 
-  /** The intents that take an operation back, the latest change first. */
+  /**
+   * The intents that take an operation back, the latest change first.
+   *
+   * @throws ForgottenError
+   */
   async *intents({ key, parts }: Operation): AsyncGenerator<Intent> {
     for (let part = parts - 1; part >= 0; part -= 1) {
       const text = await this.#storage.get(partOf(key, part))
-      const intents = parseJson(text ?? '[]', int64Fields) as readonly Intent[]
+      if (text === undefined) throw new ForgottenError()
+      const intents = parseJson(text, int64Fields) as readonly Intent[]
       yield* intents.toReversed()
     }
   }

@@ -60,10 +60,10 @@ function MemberConflicts({
           </dl>
           <div class="buttons">
             <button type="button" class="primary" onClick={() => choose(member.name, 'mine')}>
-              Save mine
+              {members.length > 1 ? 'Use mine' : 'Save mine'}
             </button>
             <button type="button" onClick={() => choose(member.name, 'stored')}>
-              Keep the stored one
+              {members.length > 1 ? 'Use the stored one' : 'Keep the stored one'}
             </button>
           </div>
         </fieldset>

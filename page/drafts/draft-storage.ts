@@ -22,16 +22,16 @@ export class DraftStorage {
 
   /** Reads what the tab has kept, then keeps every change. */
   async load(): Promise<void> {
-    const json = await this.#storage.get(NAME)
-    if (json !== undefined) this.#drafts.load(json)
-    this.#drafts.subscribe(() => {
-      this.#isChanged = true
-      this.#writing ??= this.#write()
-    })
+    try {
+      const json = await this.#storage.get(NAME)
+      if (json !== undefined) this.#drafts.load(json)
+    } finally {
+      this.#drafts.subscribe(() => this.#change())
+    }
   }
 
   /**
-   * Discards the drafts that are saved: a page that is left or crashes does not learn it.
+   * Discards the drafts that are saved. A page that was left or crashed never received the response.
    *
    * @throws what `PlantStoreClient.plants` throws
    */
@@ -48,10 +48,16 @@ export class DraftStorage {
     }
   }
 
-  /** Resolves once all changes are stored, to whether they can be read again. */
+  /** Stores all drafts, also if another tab has deleted them. Resolves to whether they can be read again. */
   async stored(): Promise<boolean> {
+    this.#change()
     await this.#writing
     return this.#isStored && this.#storage.isLasting()
+  }
+
+  #change(): void {
+    this.#isChanged = true
+    this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {

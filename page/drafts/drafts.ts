@@ -43,6 +43,8 @@ export class Drafts extends Model {
   #drafts: readonly Draft[] = []
   #open: number | undefined
   #latestKey = 0
+  /** How often all were discarded. */
+  #cleared = 0
   /** By the key of a draft that is being sent: what was last reported to be stored. */
   readonly #reported = new Map<number, Plant | undefined>()
 
@@ -114,7 +116,9 @@ export class Drafts extends Model {
     this.changed()
   }
 
+  /** Discards all. What is being sent may still be saved, but is not reported. */
   clear(): void {
+    this.#cleared += 1
     for (const { key } of this.#drafts) this.discard(key)
   }
 
@@ -226,6 +230,7 @@ export class Drafts extends Model {
       return
     }
     const after = wantedOf(draft)
+    const cleared = this.#cleared
     this.#reported.delete(key)
     this.#update(key, { state: 'sending', ...NO_PROBLEM })
     try {
@@ -239,6 +244,7 @@ export class Drafts extends Model {
         this.#update(key, { ...decision, ...conflictWith(draft, outcome.stored) })
         return
       }
+      if (cleared !== this.#cleared) return
       const { plant, undo } = outcome
       const wasOpen = this.#open === key
       this.discard(key)

@@ -98,14 +98,9 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
         {/* Below the table, where they move no row. */}
         <div class="bars">
           {bulk.tools}
-          <UndoBar
-            log={log}
-            onUndo={runs.undo}
-            onDismiss={() => {
-              log.clear()
-              focus()
-            }}
-          />
+          {canRead && canWrite && (
+            <UndoBar log={log} onUndo={runs.undo} onDismiss={() => focus()} />
+          )}
         </div>
         <Changes {...{ session, view, drafts, log, saving, runs }} onFocus={focus} />
       </main>

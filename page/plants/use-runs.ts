@@ -22,19 +22,22 @@ export function useRuns(log: UndoLog, drafts: Drafts, saver: Saver, focus: (id?:
     }
     // Its dialog would cover what becomes of the plant.
     setRun(undefined)
-    for await (const intent of log.intents(operation)) {
-      const draft = drafts.of(intent.id)
-      if (draft !== undefined) {
-        // The person decides first what becomes of it.
-        drafts.openDraft(draft.key)
-        return
+    try {
+      for await (const intent of log.intents(operation)) {
+        const draft = drafts.of(intent.id)
+        if (draft !== undefined) {
+          // The person decides first what becomes of it.
+          drafts.openDraft(draft.key)
+          return
+        }
+        await log.remove(key)
+        await drafts.carryOut(intent, saver, { isUndo: true })
+        focus(intent.id)
       }
-      await log.remove(key)
-      await drafts.carryOut(intent, saver, { isUndo: true })
-      focus(intent.id)
+    } catch {
+      // The dialog says why.
+      setRun({ operation })
     }
-    // Nothing takes it back if another tab has signed out, which deletes what all have stored.
-    await log.remove(key)
   }
   return {
     run,

@@ -11,8 +11,9 @@ const USED_AT = ''
 /** What a tab that is closed leaves in the browser stays this long at most, in milliseconds. */
 const KEPT_MS = 24 * 60 * 60 * 1000
 
-/** How long a reloaded tab waits for the page that it leaves, in milliseconds. */
-const LEAVE_MS = 1000
+/** How long a tab waits for its name, in milliseconds: another tab has it, or the page that is being left. */
+const DUPLICATE_MS = 1000
+const RELOAD_MS = 10_000
 
 /** A database, and the tab's name in it. */
 interface Opened {
@@ -97,10 +98,13 @@ async function open(): Promise<Opened | undefined> {
   }
 }
 
+/** Removes what tabs have left that were closed long ago. */
 async function removeOld(store: UseStore, tab: string): Promise<void> {
   const all = await keys<[string, string]>(store)
+  const { held = [] } = (await navigator.locks?.query()) ?? {}
+  const isOpen = (other: string) => held.some(({ name }) => name === lockOf(other))
   for (const [other, name] of all) {
-    if (name !== USED_AT || other === tab) continue
+    if (name !== USED_AT || other === tab || isOpen(other)) continue
     const usedAt = await get<number>([other, name], store)
     if (Date.now() - Number(usedAt) < KEPT_MS) continue
     const old = all.filter(([each]) => each === other)
@@ -135,7 +139,13 @@ function hold(name: string): Promise<boolean> {
     resolve(true)
     return new Promise<never>(() => {})
   }
-  const options = { signal: AbortSignal.timeout(LEAVE_MS) }
-  navigator.locks.request(`plant-store ${name}`, options, holdForever).catch(() => resolve(false))
+  const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  const waitMs = entry?.type === 'navigate' ? DUPLICATE_MS : RELOAD_MS
+  const options = { signal: AbortSignal.timeout(waitMs) }
+  navigator.locks.request(lockOf(name), options, holdForever).catch(() => resolve(false))
   return promise
+}
+
+function lockOf(name: string): string {
+  return `plant-store ${name}`
 }

@@ -53,7 +53,7 @@ export class FaultInjection implements FaultHooks {
     this.#rules = faults.map((fault, index) => new FaultRule(fault, index))
   }
 
-  /** Requests without a token, such as those of health checks, and those with a malformed head are not recorded. */
+  /** Requests to paths that need no token, such as health checks, and those with a malformed head are not recorded. */
   get requests(): RecordedRequest[] {
     return this.#recorder.requests
   }

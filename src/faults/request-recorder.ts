@@ -22,18 +22,21 @@ type Outcome = Pick<RecordedRequest, 'operation' | 'token' | 'status'>
 /** A request that has been received. */
 export class RequestRecord {
   readonly #head: Pick<RecordedRequest, 'method' | 'path' | 'at'>
-  #readOutcome: () => Outcome
+  /** What is known only after the head has arrived is read here until the response has ended. */
+  #source: { readonly request: FastifyRequest; readonly reply: FastifyReply } | undefined
+  #outcome: Outcome = {}
   ids: readonly bigint[] = []
   fault: string | number | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     const { method } = request
-    this.#head = { method, path: getPath(request), at: new Date().toISOString() }
-    this.#readOutcome = () => readOutcome(request, reply)
+    // A copy, because a part of the URL would keep all of it.
+    const path = Buffer.from(getPath(request)).toString()
+    this.#head = { method, path, at: new Date().toISOString() }
+    this.#source = { request, reply }
     reply.raw.once('close', () => {
-      const outcome = readOutcome(request, reply)
-      // Keeps neither the request nor the reply.
-      this.#readOutcome = () => outcome
+      this.#outcome = readOutcome(request, reply)
+      this.#source = undefined
     })
   }
 
@@ -43,7 +46,10 @@ export class RequestRecord {
 
   read(): RecordedRequest {
     const fault = this.fault === undefined ? {} : { fault: this.fault }
-    return { ...this.#head, ...this.#readOutcome(), ...fault, ids: [...this.ids] }
+    const outcome = this.#source
+      ? readOutcome(this.#source.request, this.#source.reply)
+      : this.#outcome
+    return { ...this.#head, ...outcome, ...fault, ids: [...this.ids] }
   }
 }
 

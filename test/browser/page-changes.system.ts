@@ -252,7 +252,7 @@ testInBrowser(t, 'changes in the page', (open) => {
     await name.waitFor()
     t.same(await name.locator('dd').allInnerTexts(), ['Abies nigra', 'Abies alba'])
     t.same(await tag.locator('dd').allInnerTexts(), ['Shrub', 'Bush'])
-    await name.getByRole('button', { name: 'Keep the stored one' }).focus()
+    await name.getByRole('button', { name: 'Use the stored one' }).focus()
     await page.keyboard.press('Enter')
     await name.waitFor({ state: 'detached' })
     t.match(await page.locator('button:focus').innerText(), 'Save mine', 'the next question')

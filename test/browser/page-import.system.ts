@@ -245,7 +245,7 @@ function testTransfer(program: string): void {
       await page.dialog.innerText(),
       /3 plants will change\s+The first one: Line 3\s+In the file: 2 Acer 1 corrected no tag\s+Stored: 2 Acer 1 no tag/,
     )
-    t.match(await page.dialog.innerText(), '497 already stored with the same content')
+    t.match(await page.dialog.innerText(), '497 already stored, or repeated in the file')
     t.same(await page.problems(), [])
     t.equal(await overflowOf(page.dialog), 0)
     await page.click('Back')

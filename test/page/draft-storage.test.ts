@@ -115,3 +115,28 @@ t.test('drafts that are too large for the storage stay', async (t) => {
   drafts.clear()
   t.equal(await kept.stored(), true)
 })
+
+t.test('drafts that another tab has deleted are stored again', async (t) => {
+  openTab(t)
+  const storage = new TabStorage()
+  const { drafts, kept } = await openPage(storage)
+  drafts.add('1')
+  drafts.type(Number(drafts.open?.key), { name: 'new' })
+  await kept.stored()
+  await storage.clear()
+  await kept.stored()
+  t.same(await storage.names(), ['drafts'])
+})
+
+t.test('drafts are kept although those of earlier cannot be read', async (t) => {
+  openTab(t)
+  const storage = new TabStorage()
+  await storage.set({ drafts: '{' })
+  const drafts = new Drafts()
+  const kept = new DraftStorage(drafts, storage)
+  await t.rejects(kept.load(), SyntaxError)
+  drafts.add('1')
+  drafts.type(Number(drafts.open?.key), { name: 'new' })
+  await kept.stored()
+  t.match(await storage.get('drafts'), 'new')
+})

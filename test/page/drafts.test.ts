@@ -409,3 +409,16 @@ t.test('an undo that the person changes, or decides about, can be taken back its
   await drafts.carryOut({ ...acer, before: undefined, after: { name: 'Acer' } }, saver, undo)
   t.match(drafts.all, [{ state: 'conflict', isUndo: false }])
 })
+
+t.test('what is saved after all drafts were discarded is not reported', async (t) => {
+  const { arrived, proceed, wait } = waiting()
+  const { drafts, saver, draft, saved } = await beginEdit(t, [passed, wait])
+  drafts.type(draft.key, { name: 'Acer rubrum' })
+  const sent = drafts.send(draft.key, saver)
+  await arrived
+  drafts.clear()
+  proceed()
+  await sent
+  t.same([drafts.all, saved], [[], []])
+  t.match(await service.stored(1n), { name: 'Acer rubrum' })
+})

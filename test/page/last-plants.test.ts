@@ -2,7 +2,7 @@
 import t from 'tap'
 import { createClient, type PlantStoreClient } from '../../client/client.ts'
 import type { Filter } from '../../page/list/filter.ts'
-import { findLastPlants, LAST_ROWS } from '../../page/list/last-plants.ts'
+import { findLastPlants, LAST_ROWS, suggestId } from '../../page/list/last-plants.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
@@ -97,4 +97,14 @@ t.test('the search begins again if the plants are deleted meanwhile', async (t) 
   t.ok(requests > 15, 'there were two searches')
   t.ok(found.length >= LAST_ROWS)
   t.equal(found.at(-1), 3000n)
+})
+
+t.test('the id after the last one is suggested', async (t) => {
+  t.equal(await suggestId(client), 1n)
+  await store([-5n, 7n])
+  t.equal(await suggestId(client), 8n)
+  await store([2n ** 63n - 1n])
+  t.equal(await suggestId(client), undefined)
+  const listPlants = () => Promise.reject(new Error('unavailable'))
+  t.equal(await suggestId({ listPlants }), undefined)
 })

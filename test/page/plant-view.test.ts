@@ -512,3 +512,23 @@ t.test('a closed view stops', async (t) => {
   await following
   t.equal(view.list.length, 0)
 })
+
+t.test('without the feed, a view catches up when it is told to', async (t) => {
+  const service = await start(t, 3)
+  const feedClient = createClient({ url: 'http://127.0.0.1:1', token: service.token, retries: 0 })
+  const { view } = await open(t, service, { feedClient })
+  await until(view, () => view.list.length === 3)
+  await put(service, 1, 'Betula')
+  view.catchUp()
+  await until(view, () => view.list.find(1n)?.name === 'Betula')
+})
+
+t.test('with the feed, a view that is told to catch up loads nothing', async (t) => {
+  const service = await start(t, 3)
+  const { view, proxy } = await open(t, service)
+  await until(view, () => view.feed.state === 'live' && view.list.isComplete)
+  const reads = () => proxy.requests.filter(({ line }) => line.startsWith('GET /plants')).length
+  const before = reads()
+  view.catchUp()
+  t.equal(reads(), before)
+})

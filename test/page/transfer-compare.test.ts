@@ -92,12 +92,24 @@ t.test('a token that cannot read compares the records with each other', async (t
   })
 })
 
+t.test('records that repeat others are left out of an import', async (t) => {
+  const records = named('Iris', 25_001, 3)
+  const comparison = await compareRecords(recordsOf([...records, ...records]), {
+    client: createClient(service),
+    canRead: true,
+    toPlant,
+    counted: 'line',
+    signal: new AbortController().signal,
+  })
+  t.same([...comparison.same], [4, 5, 6])
+})
+
 t.test('memory is bounded', async (t) => {
   await importPlants(service.store, named('Fagus', 30_001, 10), 'stop')
   const records = named('Ginkgo', 30_001, 10)
   t.equal((await compare(records, { memoryMax: 1049 })).seen, undefined)
   t.equal((await compare(records, { memoryMax: 1050 })).seen.length, 10)
-  const { same, different } = await compare([...records, ...records], { ownIdsMax: 5 })
+  const { same, different } = await compare([...records, ...records], { memoryMax: 500 })
   t.same([same[0], different[0]], [5, 15])
 })
 

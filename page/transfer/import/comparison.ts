@@ -32,7 +32,7 @@ export interface Comparison {
    * it is here. Undefined if they would take too much memory.
    */
   readonly different: ReadonlyMap<bigint, StoredPlant> | undefined
-  /** The numbers of the records whose plants are stored. An import leaves these out. */
+  /** The numbers of the records that are stored, or repeat earlier ones. An import leaves these out. */
   readonly same: ReadonlySet<number>
 }
 
@@ -44,17 +44,12 @@ export interface ComparisonOptions {
   /** What the number of a record counts. */
   readonly counted: 'line' | 'item'
   readonly signal: AbortSignal
-  /** Limits the memory for `different`, in characters. */
+  /** Limits the memory for the stored plants that differ, and for those of the file, in characters each. */
   readonly memoryMax?: number
-  /** How many ids of the file are compared with each other. */
-  readonly ownIdsMax?: number
 }
 
 /** A browser has six connections to a service, and one of them follows the changes. */
 const REQUESTS_MAX = 4
-
-/** As many as a spreadsheet has rows. */
-const OWN_IDS_MAX = 2 ** 20
 
 /** A valid record. */
 interface Item {
@@ -88,7 +83,8 @@ class ComparisonRun {
   #memory = 0
   readonly #same = new Set<number>()
   /** The first record with each id. */
-  readonly #firsts = new Map<bigint, Item>()
+  readonly #firsts = new Map<bigint, { readonly number: number; readonly plant: NewPlant }>()
+  #firstsMemory = 0
   #batch: Item[] = []
   /** In the order of the file. */
   readonly #requests: Promise<void>[] = []
@@ -98,17 +94,23 @@ class ComparisonRun {
   }
 
   async add(record: FileRecord): Promise<void> {
-    const { canRead, toPlant, counted, signal, ownIdsMax = OWN_IDS_MAX } = this.#options
+    const { canRead, toPlant, counted, signal, memoryMax = MEMORY_MAX } = this.#options
     signal.throwIfAborted()
     const plant = toPlant(record)
     if (typeof plant === 'string') return this.#count('refused', { record, reason: plant })
     const first = this.#firsts.get(plant.id)
     if (first !== undefined) {
-      if (hasSameContent(plant, first.plant)) return this.#count('same', { record })
-      const reason = `The id is also in ${counted} ${first.record.number}, with other content`
+      if (hasSameContent(plant, first.plant)) {
+        this.#same.add(record.number)
+        return this.#count('same', { record })
+      }
+      const reason = `The id is also in ${counted} ${first.number}, with other content`
       return this.#count('refused', { record, reason })
     }
-    if (this.#firsts.size < ownIdsMax) this.#firsts.set(plant.id, { record, plant })
+    if (this.#firstsMemory < memoryMax) {
+      this.#firsts.set(plant.id, { number: record.number, plant })
+      this.#firstsMemory += memoryOf(plant)
+    }
     if (!canRead) return this.#count('new', { record })
     this.#batch.push({ record, plant })
     if (this.#batch.length === IDS_MAX) this.#startRequest()

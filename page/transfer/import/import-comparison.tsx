@@ -198,7 +198,7 @@ function describeFate(fate: Fate, count: number, choice: ConflictChoice): string
       return `${plants} ${count === 1 ? 'is' : 'are'} stored with other content, and will stay`
     }
     case 'same':
-      return `${formatNumber(count)} already stored with the same content`
+      return `${formatNumber(count)} already stored, or repeated in the file`
     case 'refused':
       return `${formatCount(count, 'row')} will be refused`
   }

@@ -39,23 +39,27 @@ export function ImportDialog({
 }: ImportTarget & { readonly files: readonly File[] }) {
   const { session, onClose } = target
   const client = session.canRead ? session.client : undefined
-  const [files, setFiles] = useState(firstFiles)
+  const [opening, setOpening] = useState(() => recognize(firstFiles))
   const [step, setStep] = useState<Step>({ is: 'reading' })
   // Another file can be dropped until this one is compared.
-  const isOver = useFileDrop(step.is === 'running' || step.is === 'mapped' ? undefined : setFiles)
+  const isOver = useFileDrop(
+    step.is === 'running' || step.is === 'mapped'
+      ? undefined
+      : (files) => setOpening(recognize(files)),
+  )
 
   useEffect(() => {
     let isCurrent = true
     setStep({ is: 'reading' })
-    recognize(files).then((step) => isCurrent && setStep(step))
+    opening.then((step) => isCurrent && setStep(step))
     return () => {
       isCurrent = false
     }
-  }, [files])
+  }, [opening])
 
   switch (step.is) {
     case 'reading':
-      return <Reading name={files[0]?.name} onClose={onClose} />
+      return <Reading onClose={onClose} />
     case 'unusable':
       return <Unusable problem={step.problem} {...{ isOver, onClose }} />
     case 'ready': {
@@ -64,7 +68,7 @@ export function ImportDialog({
         <ImportPreview
           key={file.header}
           {...{ client, file, mapping: step.mapping, isOver, onClose }}
-          onHeader={async (header) => setStep(await toStep(file.withHeader(header)))}
+          onHeader={(header) => setOpening(toStep(file.withHeader(header)))}
           onNext={(mapping, from) =>
             setStep({ is: 'mapped', file: numbered(file, from, client), mapping, source: file })
           }
@@ -90,15 +94,9 @@ export function ImportDialog({
   }
 }
 
-function Reading({
-  name,
-  onClose,
-}: {
-  readonly name: string | undefined
-  readonly onClose: () => void
-}) {
+function Reading({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog title={`Reading ${name}`} onClose={onClose}>
+    <Dialog title="Reading the file" onClose={onClose}>
       <progress aria-label="Reading the file" />
       <footer>
         <button type="button" onClick={onClose}>

@@ -146,7 +146,8 @@ function fileOf(request: FastifyRequest): DocsFile | undefined {
 function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
   const loaders = new Map<DocsFile, () => Promise<StaticFile>>()
   const createLoader = (file: DocsFile, type: string, payload: string) => {
-    const read = file.read ?? (() => withViewport(payload))
+    const isPage = type.startsWith('text/html')
+    const read = file.read ?? (async () => Buffer.from(isPage ? withViewport(payload) : payload))
     // If it cannot be read, as for lack of descriptors, the next request tries again.
     const load = shareResult(async () => compressFile(type, await read()), Number.POSITIVE_INFINITY)
     loaders.set(file, load)
@@ -175,6 +176,6 @@ function keepInMemory(scope: FastifyInstance, files: StaticFiles): void {
   })
 }
 
-async function withViewport(text: string): Promise<Buffer> {
-  return Buffer.from(text.replace('<head>', `<head>${VIEWPORT}`))
+function withViewport(html: string): string {
+  return html.replace('<head>', `<head>${VIEWPORT}`)
 }

@@ -39,7 +39,9 @@ export async function readBuilt(
   toFile: (name: string, content: Buffer, type: string) => Promise<StaticFile>,
 ): Promise<ReadonlyMap<string, StaticFile>> {
   if (!isBuilt(folder)) throw new ApiError('unknown-path', `${subject} ${NOT_BUILT}`)
-  const files = (await readdir(folder)).map(async (name) => {
+  // Other programs can leave files there.
+  const names = (await readdir(folder)).filter((name) => TYPES[extname(name)] !== undefined)
+  const files = names.map(async (name) => {
     const content = await readFile(new URL(name, folder))
     return [name, await toFile(name, content, known(TYPES[extname(name)]))] as const
   })

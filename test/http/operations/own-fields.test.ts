@@ -260,3 +260,10 @@ t.test('a response that violates the own fields fails the tests', async (t) => {
     t.throws(() => check('GET', '/plants/1', { ...answer, headers, body }), /height/, wrong)
   }
 })
+
+t.test('the docs serve the contract as it is, whatever descriptions contain', async (t) => {
+  const description = 'see <head> of "it"'
+  const { url } = await serve(t, [{ name: 'height', schema: { type: 'number', description } }])
+  const contract = JSON.parse(await (await fetch(`${url}/documentation/json`)).text())
+  t.equal(contract.components.schemas.Plant.properties.height.description, description)
+})

@@ -2,7 +2,12 @@
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { ConnectionError, createClient, type StoredPlant } from '../../../client/client.ts'
+import {
+  ConnectionError,
+  createClient,
+  PlantStoreError,
+  type StoredPlant,
+} from '../../../client/client.ts'
 import type { Intent } from '../../../page/changes/delivery.ts'
 import {
   answered,
@@ -276,4 +281,29 @@ t.test('taking back what others have changed since is refused', async (t) => {
   const { counts, refused } = await run(t, service, undo)
   t.same(counts, { ...NOTHING, changed: 1 })
   t.strictSame(refused, [[6000n, CHANGED, { id: 6000n, name: 'Hedera', tag: 'of others' }]])
+})
+
+t.test('what the service has not done is not taken back', async (t) => {
+  const plants = named('Ulmus', 30_001, 3)
+  await store(service, plants)
+  const token = await service.issueToken('read only', ['read'])
+  const client = createClient({ url: service.url, token })
+  const canceled = new Error('canceled')
+  const changePlants = () => Promise.reject(new PlantStoreError('plant-changed', 'changed'))
+  for (const each of [client, clientWith(client, { changePlants })]) {
+    const onFailure = () => Promise.reject(canceled)
+    const result = await run(t, service, plants.map(removing), { client: each, onFailure })
+    t.match(result, { undo: [], counts: NOTHING, error: canceled })
+  }
+})
+
+t.test('a value that the service refuses ends a run in which all plants get it', async (t) => {
+  const plants = named('Viola', 31_001, 200)
+  await store(service, plants)
+  const { client, proxy } = await connectThrough(t, service)
+  const intents = plants.map(tagging('\0'))
+  const { error, undo } = await run(t, service, intents, { client, areAlike: true })
+  t.match(error, { status: 400 })
+  t.same(undo, [])
+  t.ok(proxy.requests.length <= 10, `${proxy.requests.length} requests`)
 })

@@ -1,7 +1,7 @@
 /** What takes changes back, in the storage of a tab. */
 import t, { type Test } from 'tap'
 import type { Intent } from '../../../page/changes/delivery.ts'
-import { UndoLog } from '../../../page/changes/undo-log.ts'
+import { ForgottenError, UndoLog } from '../../../page/changes/undo-log.ts'
 import { TabStorage } from '../../../page/storage/tab-storage.ts'
 import { describeService, FIR } from '../own-fields/nursery.ts'
 import { openTab } from '../tab.ts'
@@ -115,9 +115,18 @@ t.test('an operation that is removed leaves nothing', async (t) => {
   await log.add(first, named('Acer', 1, 2).map(adding))
   t.same(titles(log), ['second'])
   t.same(await storage.names(), ['operation 2 part 0', 'operation 2'])
-  t.same(operation && (await Array.fromAsync(log.intents(operation))), [])
+  const forgotten = operation && Array.fromAsync(log.intents(operation))
+  await t.rejects(Promise.resolve(forgotten), new ForgottenError())
   await log.clear()
   t.same([log.operations, await storage.names()], [[], []])
+})
+
+t.test('operations that have changed nothing push none out', async (t) => {
+  const { log } = openLog(t)
+  await log.add(log.begin('first'), named('Acer', 1, 1).map(adding))
+  for (let index = 0; index < 20; index++) log.begin('canceled')
+  await log.add(log.begin('last'), named('Acer', 2, 1).map(adding))
+  t.same(titles(log), ['first', 'last'])
 })
 
 t.test('the oldest operations are forgotten', async (t) => {
