@@ -60,7 +60,7 @@ function parseDocument(text: string): unknown {
 
 function readRoot(document: unknown): Members {
   const overlay = checkMembers('', document, ['overlay', 'info', 'extends', 'actions'])
-  if (!VERSION.test(String(overlay.overlay)))
+  if (typeof overlay.overlay !== 'string' || !VERSION.test(overlay.overlay))
     throw new FieldError('overlay', 'must be 1.0.0, the version of the specification')
   const info = checkMembers('info', overlay.info, ['title', 'version'])
   checkText('info/title', info.title)

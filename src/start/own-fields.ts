@@ -2,11 +2,7 @@ import type { OwnField } from '../../contract/own-fields.ts'
 import { type ChangeFeed, readLatestCursor } from '../../service/change-feed.ts'
 import type { SettingStore } from '../../service/setting-store.ts'
 import { StoreError } from '../stores/shared/store-error.ts'
-import {
-  areSameFields,
-  changeStoredFields,
-  type StoredFields,
-} from '../stores/shared/stored-fields.ts'
+import { changeStoredFields, type StoredFields } from '../stores/shared/stored-fields.ts'
 
 /** The part of a Store that holds fields. */
 type FieldStore = SettingStore & ChangeFeed
@@ -30,9 +26,7 @@ export async function adoptFields(
     if (declared === undefined && !hide) requireNone(stored)
     const fields = declared ?? []
     if (stored.fields.length === 0) return { ...stored, fields }
-    // Imported late, because the command line loads this file before it needs validators.
-    const { compareFields } = await import('../../contract/overlay/field-changes.ts')
-    const { narrowed, gone } = compareFields(stored.fields, fields)
+    const { narrowed, gone } = await compare(stored.fields, fields)
     if (narrowed.length > 0 && !(await isChecked(store, stored, fields))) {
       const reasons = narrowed.map(({ name, reason }) => `${name}: ${reason}`).join('; ')
       throw new StoreError(
@@ -42,6 +36,12 @@ export async function adoptFields(
     return { ...stored, fields: [...fields, ...gone], hidden: gone.map(({ name }) => name) }
   })
   return hidden
+}
+
+/** Imports the comparison late, because the command line loads this file before it needs validators. */
+async function compare(stored: readonly OwnField[], declared: readonly OwnField[]) {
+  const { compareFields } = await import('../../contract/overlay/field-changes.ts')
+  return compareFields(stored, declared)
 }
 
 function requireNone({ fields }: StoredFields): void {
@@ -58,6 +58,8 @@ async function isChecked(
   { checked }: StoredFields,
   fields: readonly OwnField[],
 ): Promise<boolean> {
-  if (checked === undefined || !areSameFields(checked.fields, fields)) return false
+  if (checked === undefined) return false
+  const { added, narrowed } = await compare(checked.fields, fields)
+  if (added.length + narrowed.length > 0) return false
   return checked.cursor === (await readLatestCursor(store))
 }

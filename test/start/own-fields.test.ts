@@ -187,13 +187,14 @@ t.test('a narrower field is accepted after a check, until a plant changes', asyn
   await store.create({ id: 1n, name: 'Abies', fields: '"height":300' })
   const checked = { fields: [short, light], cursor: await readLatestCursor(store) }
   await changeStoredFields(store, (stored) => ({ ...stored, checked }))
-  await t.rejects(adoptFields(store, [short], KEEP), TOO_SHORT, 'another contract')
+  await t.rejects(adoptFields(store, [short, photo], KEEP), TOO_SHORT, 'another contract')
   await store.create({ id: 2n, name: 'Abies', fields: '"height":400' })
   await t.rejects(adoptFields(store, [short, light], KEEP), TOO_SHORT, 'a plant has changed')
   const again = { ...checked, cursor: await readLatestCursor(store) }
   await changeStoredFields(store, (stored) => ({ ...stored, checked: again }))
-  t.same(await adoptFields(store, [short, light], KEEP), [])
-  t.same(declaredFields(await readStoredFields(store)), [short, light])
+  const renamed = [{ ...light, schema: { ...light.schema, title: 'Light' } }, short]
+  t.same(await adoptFields(store, renamed, KEEP), [])
+  t.same(declaredFields(await readStoredFields(store)), renamed)
 })
 
 t.test('a process that starts at the same time is noticed', async (t) => {

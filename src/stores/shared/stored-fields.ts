@@ -45,11 +45,6 @@ export async function changeStoredFields(
   }
 }
 
-/** Whether fields are the same in every part. */
-export function areSameFields(one: readonly OwnField[], other: readonly OwnField[]): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
-}
-
 function parseStoredFields(json: string | undefined): StoredFields {
   return json === undefined ? NO_FIELDS : JSON.parse(json)
 }

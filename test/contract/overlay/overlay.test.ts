@@ -91,6 +91,7 @@ const invalid: readonly [changes: Overlay, place: string, reason: string][] = [
   [{ components: {} }, 'components', OVERLAY],
   [{ overlay: '1.1.0' }, 'overlay', VERSION],
   [{ overlay: 1 }, 'overlay', VERSION],
+  [{ overlay: ['1.0.0'] }, 'overlay', VERSION],
   [{ overlay: undefined }, 'overlay', VERSION],
   [{ info: undefined }, 'info', 'must be an object'],
   [{ info: { version: '1' } }, 'info/title', 'must be a string'],
