@@ -90,8 +90,9 @@ async function open(): Promise<Opened | undefined> {
   try {
     // Others on this origin can have a database too.
     const store = createStore(`plant-store ${pageUrl().pathname}`, 'tabs')
+    const all = await keys<[string, string]>(store)
     const tab = await nameTab()
-    await removeOld(store, tab)
+    await removeOld(store, all, tab)
     return { store, tab }
   } catch {
     return undefined
@@ -99,8 +100,11 @@ async function open(): Promise<Opened | undefined> {
 }
 
 /** Removes what tabs have left that were closed long ago. */
-async function removeOld(store: UseStore, tab: string): Promise<void> {
-  const all = await keys<[string, string]>(store)
+async function removeOld(
+  store: UseStore,
+  all: readonly [tab: string, name: string][],
+  tab: string,
+): Promise<void> {
   const { held = [] } = (await navigator.locks?.query()) ?? {}
   const isOpen = (other: string) => held.some(({ name }) => name === lockOf(other))
   for (const [other, name] of all) {
