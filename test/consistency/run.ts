@@ -99,14 +99,14 @@ async function runAndJudge(
   await load.end()
   await target.heal?.()
   const stored = await listAll(target, history)
-  const received = await follower.end()
+  const [followed, received] = await follow(follower, target.urls)
   const current = await readFeed(target.urls)
   const changes = (await target.feed?.()) ?? current
   history.feed = { changes, stored }
   const { violations, plants } = judge(history)
   const faults = await Promise.all(consumers.map((consumer) => consumer.judge(changes)))
-  const followed = judgeFollower(received, current)
-  const all = [...load.undocumented, ...followed, ...faults.flat(), ...violations]
+  const missed = judgeFollower(received, followed)
+  const all = [...load.undocumented, ...missed, ...faults.flat(), ...violations]
   return {
     disaster: disaster.name,
     seed,
@@ -119,6 +119,13 @@ async function runAndJudge(
     violations: all,
     plants,
   }
+}
+
+/** What the feed contains, and what a follower has received until then. */
+async function follow(follower: Follower, urls: Target['urls']) {
+  const feed = await readFeed(urls)
+  const last = feed.at(-1)
+  return [feed, last === undefined ? [] : await follower.end(last.cursor)] as const
 }
 
 /** @returns how often harm was done */

@@ -16,7 +16,8 @@ export class Follower {
   readonly #urls: () => readonly string[]
   readonly #agent = new Agent({ keepAlive: true })
   readonly #ended: Promise<void>
-  #isEnding = false
+  /** The cursor at which to end. */
+  #last: string | undefined
   #isAbandoned = false
 
   constructor(urls: () => readonly string[]) {
@@ -25,12 +26,19 @@ export class Follower {
     this.#ended.catch(() => {})
   }
 
-  /** Resolves once the follower has the last change. Call it when there are no more changes and the service is healthy. */
-  async end(): Promise<readonly Change[]> {
-    this.#isEnding = true
+  /**
+   * Resolves once the follower has a change, to what it has received until then. An empty page is no end: the feed of
+   * PostgreSQL holds back changes that an earlier transaction could still precede.
+   */
+  async end(last: string): Promise<readonly Change[]> {
+    this.#last = last
     await this.#ended
     this.#agent.destroy()
-    return this.changes
+    return this.changes.slice(0, this.#indexOfLast() + 1)
+  }
+
+  #indexOfLast(): number {
+    return this.changes.findLastIndex(({ cursor }) => cursor === this.#last)
   }
 
   /** Stops following, wherever the follower is. */
@@ -50,7 +58,7 @@ export class Follower {
       else {
         this.changes.push(...page.changes)
         query = page.next
-        if (page.changes.length === 0 && this.#isEnding) return
+        if (this.#last !== undefined && this.#indexOfLast() >= 0) return
         // Waiting would delay the end.
         if (page.changes.length === 0) await setTimeout(PAUSE_MS)
       }
