@@ -69,7 +69,7 @@ export class PlantView extends Model {
 
   /** The ids of the rows whose plants are no longer in the list. */
   get gone(): readonly bigint[] {
-    return [...this.#marks].flatMap(([id, { mark }]) => (isGone(mark) ? [id] : []))
+    return [...this.#marks].filter(([, { mark }]) => isGone(mark)).map(([id]) => id)
   }
 
   /** How many plants the filter selects, wherever the list begins. Undefined until it is known. */
