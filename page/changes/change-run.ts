@@ -15,7 +15,7 @@ import {
   reverse,
   type SaveResult,
 } from './delivery.ts'
-import { findPlants } from './find-plants.ts'
+import { findPlants, REQUESTS_MAX } from './find-plants.ts'
 import {
   describeConflict,
   describeRefusal,
@@ -50,9 +50,6 @@ export interface ChangeOptions<Each extends Intent> {
 
 /** Ends a run at a plant whose id has a different one. */
 export class ConflictError extends Error {}
-
-/** A browser has six connections to a service, and one of them follows the changes. */
-const REQUESTS_MAX = 5
 
 /**
  * Carries out any number of intents, in lists, with the result of `deliver`: a plant that somebody else has changed is
@@ -98,11 +95,11 @@ export class ChangeRun<Each extends Intent> {
 
   /**
    * @param isUncertain whether an earlier attempt may have carried out the intents
-   * @param isSecond whether the plants are as the person has seen them, but were refused before
+   * @param wasRefused whether the plants are as the person has seen them, but were refused before
    */
   async #send(
     intents: readonly Each[],
-    { isUncertain = false, isSecond = false } = {},
+    { isUncertain = false, wasRefused = false } = {},
   ): Promise<void> {
     if (intents.length === 0) return
     const { client, signal } = this.#options
@@ -113,7 +110,7 @@ export class ChangeRun<Each extends Intent> {
     try {
       counts = await client.changePlants(changes, { signal })
     } catch (error) {
-      return this.#recover(listed, error, isUncertain, isSecond)
+      return this.#recover(listed, error, isUncertain, wasRefused)
     }
     await this.#addListed(listed, counts, isUncertain)
   }
@@ -122,18 +119,18 @@ export class ChangeRun<Each extends Intent> {
     intents: readonly Each[],
     error: unknown,
     isUncertain: boolean,
-    isSecond: boolean,
+    wasRefused: boolean,
   ): Promise<void> {
     const { canRead, stopsAtConflict } = this.#options
     if (isRace(error) && canRead && !stopsAtConflict) {
       const isKnown = error instanceof PlantStoreError && !isUncertain
-      await this.#sendUnchanged(intents, !isKnown, isSecond)
+      await this.#sendUnchanged(intents, !isKnown, wasRefused)
     } else if (isRefusal(error)) {
       await this.#sendHalves(intents, error, isUncertain)
     } else {
       const mayBeDone = isUncertain || mayHaveTakenEffect(error)
       await this.#waitForPerson(error, mayBeDone ? intents : [])
-      await this.#send(intents, { isUncertain: mayBeDone, isSecond })
+      await this.#send(intents, { isUncertain: mayBeDone, wasRefused })
     }
   }
 
@@ -168,7 +165,7 @@ export class ChangeRun<Each extends Intent> {
   async #sendUnchanged(
     intents: readonly Each[],
     isUncertain: boolean,
-    isSecond: boolean,
+    wasRefused: boolean,
   ): Promise<void> {
     const { client, signal } = this.#options
     const ids = intents.map(({ id }) => id)
@@ -188,9 +185,9 @@ export class ChangeRun<Each extends Intent> {
     }
     await this.#addDone(done, isUncertain)
     // Without any change by others, the tags are not those of the service.
-    if (isSecond && same.length === intents.length) this.#list.distrustTags()
-    await this.#deliverEach(isSecond ? [...others, ...same] : others, isUncertain)
-    if (!isSecond) await this.#send(same, { isSecond: true })
+    if (wasRefused && same.length === intents.length) this.#list.distrustTags()
+    await this.#deliverEach(wasRefused ? [...others, ...same] : others, isUncertain)
+    if (!wasRefused) await this.#send(same, { wasRefused: true })
   }
 
   /** Finds out which intents the service refuses. */

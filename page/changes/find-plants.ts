@@ -4,6 +4,9 @@ import { limits } from '../../contract/limits.gen.ts'
 /** The contract's limit on the number of ids in a request. */
 export const IDS_MAX = limits.listPlants.id.maxItems
 
+/** How many requests to make at once. A browser has six connections to a service, and one of them follows the changes. */
+export const REQUESTS_MAX = 5
+
 /** The stored plants that have some ids. */
 export async function findPlants(
   client: Pick<PlantStoreClient, 'plants'>,

@@ -52,8 +52,8 @@ export class UndoLog extends Model {
   async load(): Promise<void> {
     const names = await this.#storage.names()
     const heads = names.filter((name) => HEAD.test(name))
-    const texts = await Promise.all(heads.map((name) => this.#storage.get(name)))
-    const operations = texts.map((text): Operation => JSON.parse(String(text)))
+    const stored = await Promise.all(heads.map((name) => this.#storage.get(name)))
+    const operations = stored.map((json): Operation => JSON.parse(String(json)))
     this.#operations = operations.sort((one, other) => one.key - other.key)
     this.#latestKey = this.#operations.at(-1)?.key ?? 0
     this.changed()

@@ -1,4 +1,4 @@
-import type { Tags } from '../list/use-tags.ts'
+import { suggestionsOf, type Tags } from '../list/use-tags.ts'
 import { contentMembers, isOwn, ownMembers } from '../model/members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import type { Draft } from './draft.ts'
@@ -6,9 +6,6 @@ import type { Drafts } from './drafts.ts'
 import { OwnField } from './own-field.tsx'
 import { OptionalTextField, TextField } from './text-fields.tsx'
 import { textOf, toTyped } from './typed.ts'
-
-/** How many tags the browser suggests. */
-const SUGGESTED_MAX = 1000
 
 /** A field for each member of a plant except the id. */
 export function ContentFields({
@@ -27,10 +24,7 @@ export function ContentFields({
     problem: problemField === name ? problem : undefined,
     onText: (text: string | undefined) => drafts.type(key, { [name]: text }),
   })
-  const suggestions = {
-    values: tags?.all.slice(0, SUGGESTED_MAX) ?? [],
-    load: () => tags?.load(),
-  }
+  const suggestions = suggestionsOf(tags)
   const base = contentMembers.filter((member) => !isOwn(member))
   return (
     <>

@@ -11,6 +11,14 @@ export interface Tags {
   load(): void
 }
 
+/** How many tags the browser suggests. */
+const SUGGESTED_MAX = 1000
+
+/** What a field for a tag suggests. */
+export function suggestionsOf(tags: Tags | undefined) {
+  return { values: tags?.all.slice(0, SUGGESTED_MAX) ?? [], load: () => tags?.load() }
+}
+
 export function useTags(client: PlantStoreClient): Tags {
   const [all, setAll] = useState<readonly string[]>([])
   const loading = useRef<AbortController | undefined>(undefined)

@@ -7,14 +7,11 @@ import type { BulkChange } from '../changes/bulk-change.ts'
 import { OwnField } from '../drafts/own-field.tsx'
 import { OptionalTextField } from '../drafts/text-fields.tsx'
 import { toTyped } from '../drafts/typed.ts'
-import type { Tags } from '../list/use-tags.ts'
+import { suggestionsOf, type Tags } from '../list/use-tags.ts'
 import { isOwn } from '../model/members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
 import { setMember, sharedMembers } from './bulk-change.ts'
-
-/** How many tags the browser suggests. */
-const SUGGESTED_MAX = 1000
 
 /** Asks for a value, or none, of a member of plants. */
 export function MemberForm({
@@ -145,7 +142,7 @@ function ValueField({
       onText(text === undefined ? text : toTyped(member, text))
     return <OwnField {...field} key={key} member={member} onText={onOwnText} />
   }
-  const suggestions = { values: tags.all.slice(0, SUGGESTED_MAX), load: tags.load }
+  const suggestions = suggestionsOf(tags)
   return (
     <OptionalTextField
       {...{ ...field, suggestions, onText }}

@@ -17,8 +17,8 @@ const ChangeDialog = lazyDialog(async () => (await import('./change-dialog.tsx')
  *
  * @param onStart called with a change that the person has confirmed
  * @param onFocus called when the focused button disappears
- * @returns the selection, which is empty after another filter was chosen, and a function that asks about other plants.
- * Both are undefined if the person cannot change plants. And the elements that show all this
+ * @returns the selection (emptied by another filter) and `onTask`, which asks about other plants, both undefined if the
+ * person cannot change plants; and the elements that show them
  */
 export function useBulkChanges({
   session: { client, canWrite },

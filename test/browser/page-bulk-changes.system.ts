@@ -5,27 +5,20 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { FIELDS } from '../page/own-fields/nursery.ts'
-import { CALM, type PlantsPage, testInBrowser } from './plants-page.ts'
+import {
+  barOf,
+  CALM,
+  counts,
+  dialogOf,
+  type PlantsPage,
+  testInBrowser,
+  titled,
+} from './plants-page.ts'
 
 const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
 
 /** More than the page sends at once. */
 const TREES = 1200
-
-const dialogOf = ({ page }: PlantsPage) => page.getByRole('dialog')
-
-/** Resolves once the dialog has a title. */
-const titled = ({ page }: PlantsPage, name: string) =>
-  page.getByRole('dialog', { name, exact: true }).waitFor()
-
-/** The numbers of plants added, changed, deleted, unchanged and refused. */
-/** Such as `Changed 12`. */
-const counts = async (plants: PlantsPage) => {
-  const counts = await dialogOf(plants).locator('.counts div').allInnerTexts()
-  return counts.map((count) => count.replaceAll(/\s+/g, ' '))
-}
-
-const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
 
 testInBrowser(t, 'many plants are changed', (open) => {
   let service: Service

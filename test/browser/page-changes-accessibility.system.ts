@@ -5,9 +5,10 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { findIllegible } from './legibility.ts'
 import {
+  barOf,
   CALM,
+  dialogOf,
   PHONE,
-  type PlantsPage,
   problemsOf,
   SMALL_PHONE,
   testInBrowser,
@@ -45,10 +46,6 @@ const ROWS_IN_SIGHT = `(() => {
     .map((row) => row.getBoundingClientRect())
     .filter((row) => row.top >= Math.max(area.top, head.bottom) && row.bottom <= bottom).length
 })()`
-
-const dialogOf = ({ page }: PlantsPage) => page.getByRole('dialog')
-
-const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
 
 testInBrowser(t, 'everybody can undo changes, and change many plants', (open) => {
   let service: Service

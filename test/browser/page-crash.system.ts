@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { type PlantsPage, testInBrowser } from './plants-page.ts'
+import { barOf, type PlantsPage, testInBrowser } from './plants-page.ts'
 
 /** All values in the databases of the page, as text. */
 const KEPT = `(async () => {
@@ -32,8 +32,6 @@ const isKept = ({ page }: PlantsPage, text: string) =>
 
 const nameField = ({ page }: PlantsPage) =>
   page.locator('form.editor').getByLabel('Name', { exact: true })
-
-const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
 
 testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back', (open) => {
   let service: Service

@@ -6,7 +6,15 @@ import { recordFormats } from '../../formats/record-formats.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { CALM, type PlantsPage, testInBrowser } from './plants-page.ts'
+import {
+  barOf,
+  CALM,
+  counts,
+  dialogOf,
+  type PlantsPage,
+  testInBrowser,
+  titled,
+} from './plants-page.ts'
 
 const STORED: readonly StoredPlant[] = [
   { id: 1n, name: 'Abies', tag: 'Tree' },
@@ -24,20 +32,6 @@ const IMPORTED: readonly StoredPlant[] = [
     tag: 'Tree',
   })),
 ]
-
-const dialogOf = ({ page }: PlantsPage) => page.getByRole('dialog')
-
-/** Resolves once the dialog has a title. */
-const titled = ({ page }: PlantsPage, name: string) =>
-  page.getByRole('dialog', { name, exact: true }).waitFor()
-
-/** Such as `Changed 12`. */
-const counts = async (plants: PlantsPage) => {
-  const counts = await dialogOf(plants).locator('.counts div').allInnerTexts()
-  return counts.map((count) => count.replaceAll(/\s+/g, ' '))
-}
-
-const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
 
 /** Imports a file, and replaces stored plants. */
 async function importFile(plants: PlantsPage, file: readonly StoredPlant[]): Promise<void> {

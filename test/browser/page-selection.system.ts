@@ -5,7 +5,14 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { FIELDS, FIR } from '../page/own-fields/nursery.ts'
-import { CALM, type PlantsPage, problemsOf, SMALL_PHONE, testInBrowser } from './plants-page.ts'
+import {
+  CALM,
+  dialogOf,
+  type PlantsPage,
+  problemsOf,
+  SMALL_PHONE,
+  testInBrowser,
+} from './plants-page.ts'
 
 /** More than the page keeps in memory around the rows in view. */
 const COUNT = 4000
@@ -17,8 +24,6 @@ const DESK = { viewport: { width: 1400, height: 900 }, ...CALM }
 const PEOPLE = { 'a desktop': DESK, 'a phone': { ...SMALL_PHONE, ...CALM } } as const
 
 const checkBox = (plants: PlantsPage, id: bigint) => plants.row(id).getByRole('checkbox')
-
-const dialogOf = ({ page }: PlantsPage) => page.getByRole('dialog')
 
 async function selectedIds({ page }: PlantsPage): Promise<string[]> {
   const rows = page.locator('.plant-row[aria-selected=true]')

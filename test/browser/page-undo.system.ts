@@ -4,10 +4,8 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { type PlantsPage, testInBrowser } from './plants-page.ts'
+import { barOf, type PlantsPage, testInBrowser } from './plants-page.ts'
 import { startNetwork } from './unreliable-network.ts'
-
-const barOf = ({ page }: PlantsPage) => page.getByRole('region', { name: 'Latest changes' })
 
 /** What the bar says, once it has appeared. */
 const latest = (plants: PlantsPage) => barOf(plants).locator('p').innerText()

@@ -160,3 +160,23 @@ export class PlantsPage {
     }
   }
 }
+
+export function dialogOf({ page }: PlantsPage): Locator {
+  return page.getByRole('dialog')
+}
+
+/** Resolves once the dialog has a title. */
+export function titled({ page }: PlantsPage, name: string): Promise<void> {
+  return page.getByRole('dialog', { name, exact: true }).waitFor()
+}
+
+/** What a run has done so far, such as `Changed 12`. */
+export async function counts(plants: PlantsPage): Promise<string[]> {
+  const counts = await dialogOf(plants).locator('.counts div').allInnerTexts()
+  return counts.map((count) => count.replaceAll(/\s+/g, ' '))
+}
+
+/** The bar that offers to undo. */
+export function barOf({ page }: PlantsPage): Locator {
+  return page.getByRole('region', { name: 'Latest changes' })
+}

@@ -1,6 +1,6 @@
 import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
 import type { FileRecord } from '../../../formats/records.ts'
-import { findPlants, IDS_MAX } from '../../changes/find-plants.ts'
+import { findPlants, IDS_MAX, REQUESTS_MAX } from '../../changes/find-plants.ts'
 import { hasSameContent } from '../../model/members.ts'
 import { MEMORY_MAX, memoryOf } from '../../model/memory.ts'
 import type { ToPlant } from '../file/columns.ts'
@@ -47,9 +47,6 @@ export interface ComparisonOptions {
   /** Limits the memory for the stored plants that differ, and for those of the file, in characters each. */
   readonly memoryMax?: number
 }
-
-/** A browser has six connections to a service, and one of them follows the changes. */
-const REQUESTS_MAX = 4
 
 /** A valid record. */
 interface Item {

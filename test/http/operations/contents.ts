@@ -73,7 +73,7 @@ export function toPatch(patch: Patch): PlantPatch {
   }
 }
 
-/** The texts of own fields, which are all members but name and tag. The last value of each field counts. */
+/** Own fields as the store has them: all members but name and tag. The last value of each field counts. */
 function toFields(...parts: readonly Patch[]): Pick<PlantPatch, 'fields' | 'clears'> {
   const { name: _, tag: __, ...own }: Patch = Object.assign({}, ...parts)
   const names = Object.keys(own).sort()
