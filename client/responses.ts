@@ -3,7 +3,6 @@ import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 import { members } from '../contract/members.gen.ts'
 import { isValueOf, type Member } from '../contract/members.ts'
-import { contentMembers } from '../contract/plant.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { Change, Plant, StoredPlant } from './plants.ts'
@@ -26,6 +25,9 @@ const COUNT = /^(\d+)(; *at-least)?$/
 
 /** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
 const WEAK = /^W\//
+
+/** What a plant has apart from its id. */
+const contentMembers = members.filter(({ name }) => name !== 'id')
 
 /** How many characters of an unexpected response an error message quotes. */
 const EXCERPT_LENGTH = 200

@@ -134,9 +134,7 @@ function toBaseUrl(url: string | URL): string {
 /** JSON with exact ids needs https://github.com/tc39/proposal-json-parse-with-source. */
 function requirePlatform(): void {
   if ('rawJSON' in JSON) return
-  throw new TypeError(
-    'plant-store/client needs Node 22 or later, or a browser that has JSON.rawJSON',
-  )
+  throw new TypeError('the client needs Node 22 or later, or a browser that has JSON.rawJSON')
 }
 
 /** Programs in JavaScript can pass anything, such as an environment variable that is not set. */

@@ -290,7 +290,7 @@ t.test('a platform that cannot write exact ids is named', async (t) => {
   const { rawJSON } = JSON as unknown as { rawJSON: unknown }
   t.teardown(() => Object.assign(JSON, { rawJSON }))
   Reflect.deleteProperty(JSON, 'rawJSON')
-  const message = 'plant-store/client needs Node 22 or later, or a browser that has JSON.rawJSON'
+  const message = 'the client needs Node 22 or later, or a browser that has JSON.rawJSON'
   t.throws(() => createClient({ url: 'http://127.0.0.1', token: 'x' }), { message })
 })
 
