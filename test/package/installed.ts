@@ -5,6 +5,8 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { bundleClient } from '../../scripts/client/bundle.ts'
+import { declareClient } from '../../scripts/client/declarations.ts'
 import { createPlant } from '../helpers/client.ts'
 import {
   CHECKOUT,
@@ -64,6 +66,12 @@ t.test('the package contains the built files and nothing else', async (t) => {
   ]
   const expected = [...built, ...assets, ...page, ...documents, ...others]
   t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
+})
+
+t.test('its client is the same code as plant-store-client', async (t) => {
+  const built = (name: string) => readFileSync(join(CHECKOUT, 'dist/client', name), 'utf8')
+  t.equal(built('client.js'), await bundleClient())
+  t.equal(built('client.d.ts'), declareClient())
 })
 
 for (const version of VERSIONS) {
