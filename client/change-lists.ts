@@ -1,6 +1,6 @@
 import { hasCondition } from './errors.ts'
 import type { PlantChange } from './plants.ts'
-import { checkId } from './request-parameters.ts'
+import { buildRequest, checkId } from './requests.ts'
 import { isChangeCounts, readContent, toError } from './responses.ts'
 import { unknownOutcome } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
@@ -21,7 +21,7 @@ export async function sendChanges(
   if (changes.length === 0) return { created: 0, changed: 0, removed: 0, unchanged: 0 }
   const isConditional = changes.some(hasPrecondition)
   return transport.call(
-    (http, init) => http.PATCH('/plants', { ...init, body: [...changes] }),
+    buildRequest('patch', '/plants', { body: [...changes] }),
     (result, earlier) => {
       if (result.response.ok) return readContent(result, isChangeCounts)
       const error = toError(result)

@@ -1,6 +1,7 @@
 import { limits } from '../contract/limits.gen.ts'
 import type { Change, Plant } from './plants.ts'
-import { areChanges, type FetchResult, readNextQuery, readPlants, toError } from './responses.ts'
+import { buildRequest } from './requests.ts'
+import { type ApiResponse, areChanges, readNextQuery, readPlants, toError } from './responses.ts'
 import type { WaitOptions } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
 import type { ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
@@ -17,10 +18,9 @@ export function fetchChanges<P extends Plant>(
   options?: CallOptions,
   isEndless = false,
 ): Promise<ChangePage<P>> {
-  const params = { query: wait === 0 ? query : { ...query, wait } }
   const waiting: WaitOptions = { waitMs: 1000 * wait, isEndless }
   return transport.call(
-    (http, init) => http.GET('/changes', { ...init, params }),
+    buildRequest('get', '/changes', { query: wait === 0 ? query : { ...query, wait } }),
     (result) => {
       const changes = readPlants(result, areChanges<P>)
       const after = readCursor(result)
@@ -73,7 +73,7 @@ export async function* changePages<Page extends { readonly cursor: string }>(
 }
 
 /** @throws UnexpectedAnswerError if the response has no cursor */
-function readCursor(result: FetchResult): string {
+function readCursor(result: ApiResponse): string {
   const cursor = new URLSearchParams(readNextQuery(result)).get('after')
   if (cursor === null) throw toError(result)
   return cursor

@@ -6,11 +6,11 @@ import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
 import type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
-import { changeParameters, checkId, pathParameters } from './request-parameters.ts'
+import { buildRequest, changeParameters, checkId, pathParameters } from './requests.ts'
 import {
+  type ApiResponse,
   areStoredPlants,
   areStrings,
-  type FetchResult,
   isAccessToken,
   isBatchResult,
   isPlant,
@@ -87,12 +87,12 @@ export type { PlantStoreClient }
  * the platform is older than Node 22 and the browsers of its time
  */
 export function createClient<P extends Plant = Plant>(options: ClientOptions): PlantStoreClient<P> {
-  return new PlantStoreClient(new Transport(options))
+  return new PlantStoreClient<P>(new Transport(options)) satisfies Operations
 }
 
 const TAGS_PAGE_SIZE = limits.listTags.limit.maximum
 
-/** Fails to compile if the class lacks an operation of the contract. */
+/** `createClient` fails to compile if the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }
 
 /**
@@ -111,9 +111,10 @@ type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promis
  *   await plants.updatePlant(id, { name })
  * }
  */
-class PlantStoreClient<P extends Plant = Plant> implements Operations {
+class PlantStoreClient<P extends Plant = Plant> {
   readonly #transport: Transport
 
+  /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport
   }
@@ -130,7 +131,7 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
   async createPlant(plant: NewPlant<P>, options?: CallOptions): Promise<{ plant: P }> {
     checkId(plant.id)
     return this.#transport.call(
-      (http, init) => http.POST('/plants', { ...init, body: plant }),
+      buildRequest('post', '/plants', { body: plant }),
       (result) => ({ plant: readPlants(result, isPlant<P>) }),
       options,
     )
@@ -153,14 +154,12 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
    */
   async createPlants(plants: readonly NewPlant<P>[], options?: CallOptions): Promise<BatchResult> {
     for (const { id } of plants) checkId(id)
-    const send = ({ start, end, json }: Part) => {
-      const request = { body: plants.slice(start, end), bodySerializer: () => json }
-      return this.#transport.call(
-        (http, init) => http.POST('/plants/batch', { ...init, ...request }),
+    const send = ({ json }: Part) =>
+      this.#transport.call(
+        buildRequest('post', '/plants/batch', { json }),
         (result) => readContent(result, isBatchResult),
         options,
       )
-    }
     return sendParts(splitPlants(plants), send, options?.signal)
   }
 
@@ -205,7 +204,7 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
 
   #page(query: PlantQuery | string, options?: CallOptions): Promise<Page<P>> {
     return this.#transport.call(
-      (http, init) => http.GET('/plants', { ...init, ...toSearch(query) }),
+      buildRequest('get', '/plants', { query }),
       (result) => {
         const plants = readPlants(result, areStoredPlants<P>)
         const next = readNextQuery(result)
@@ -228,9 +227,8 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
    * console.log(isExact ? `${trees} trees` : `at least ${trees} trees`)
    */
   async countPlants(query: CountQuery = {}, options?: CallOptions): Promise<PlantCount> {
-    const params = { query: { ...query, count: true, limit: 1 } } as const
     return this.#transport.call(
-      (http, init) => http.GET('/plants', { ...init, params }),
+      buildRequest('get', '/plants', { query: { ...query, count: true, limit: 1 } }),
       (result) => {
         const count = readPlantCount(result)
         if (count === undefined) throw toError(result)
@@ -271,7 +269,7 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
 
   #tagPage(query: TagQuery | string, options?: CallOptions): Promise<TagPage> {
     return this.#transport.call(
-      (http, init) => http.GET('/tags', { ...init, ...toSearch(query) }),
+      buildRequest('get', '/tags', { query }),
       (result) => {
         const tags = readContent(result, areStrings)
         const next = readNextQuery(result)
@@ -308,7 +306,7 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
    */
   async getToken(options?: CallOptions): Promise<AccessToken> {
     return this.#transport.call(
-      (http, init) => http.GET('/token', { ...init }),
+      buildRequest('get', '/token', {}),
       (result) => readContent(result, isAccessToken),
       options,
     )
@@ -328,9 +326,9 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
   async getPlant(id: bigint, options: ReadOptions = {}): Promise<TaggedPlant<P> | undefined> {
     const { ifNoneMatch } = options
     const header = ifNoneMatch === undefined ? {} : { 'If-None-Match': ifNoneMatch }
-    const params = { path: pathParameters(id), header }
+    const parameters = { path: pathParameters(id), header }
     return this.#transport.call(
-      (http, init) => http.GET('/plants/{id}', { ...init, params }),
+      buildRequest('get', '/plants/{id}', parameters),
       (result) => (result.response.status === 304 ? undefined : readTaggedPlant<P>(result)),
       options,
     )
@@ -346,9 +344,9 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
    * @throws UnknownOutcomeError with `ifMatch`
    */
   async replacePlant(id: bigint, plant: P, options?: ChangeOptions): Promise<TaggedPlant<P>> {
-    const params = changeParameters(id, options)
+    const parameters = changeParameters(id, options)
     return this.#transport.call(
-      (http, init) => http.PUT('/plants/{id}', { ...init, params, body: plant }),
+      buildRequest('put', '/plants/{id}', { ...parameters, body: plant }),
       readTaggedPlant<P>,
       options,
     )
@@ -369,10 +367,10 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
     patch: PlantPatch<P>,
     options?: ChangeOptions,
   ): Promise<TaggedPlant<P>> {
-    const params = changeParameters(id, options)
-    const headers = { 'Content-Type': 'application/merge-patch+json' }
+    const parameters = changeParameters(id, options)
+    const contentType = 'application/merge-patch+json'
     return this.#transport.call(
-      (http, init) => http.PATCH('/plants/{id}', { ...init, params, headers, body: patch }),
+      buildRequest('patch', '/plants/{id}', { ...parameters, contentType, body: patch }),
       readTaggedPlant<P>,
       options,
     )
@@ -388,9 +386,9 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
    * @throws UnknownOutcomeError with `ifMatch`
    */
   async deletePlant(id: bigint, options?: ChangeOptions): Promise<void> {
-    const params = changeParameters(id, options)
+    const parameters = changeParameters(id, options)
     return this.#transport.call(
-      (http, init) => http.DELETE('/plants/{id}', { ...init, params }),
+      buildRequest('delete', '/plants/{id}', parameters),
       (result, earlier) => {
         if (result.response.status === 204) return
         const error = toError(result)
@@ -432,11 +430,6 @@ class PlantStoreClient<P extends Plant = Plant> implements Operations {
   }
 }
 
-/** @param query a string is the query of a link from the service, and is sent unchanged */
-function toSearch<Query>(query: Query | string) {
-  return typeof query === 'string' ? { querySerializer: () => query } : { params: { query } }
-}
-
-function readTaggedPlant<P extends Plant>(result: FetchResult): TaggedPlant<P> {
+function readTaggedPlant<P extends Plant>(result: ApiResponse): TaggedPlant<P> {
   return { plant: readPlants(result, isStoredPlant<P>), etag: readEntityTag(result) }
 }

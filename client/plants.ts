@@ -17,7 +17,7 @@ export type Plant = Schemas['Plant']
  * @example
  * const plant: NewPlant = { id: 4n, name: 'Abies alba Mill.' }
  */
-export type NewPlant<P extends Plant = Plant> = Pick<Schemas['NewPlant'], 'id'> & P
+export type NewPlant<P extends Plant = Plant> = { id: Schemas['NewPlant']['id'] } & P
 
 /**
  * A plant as it is stored.
@@ -25,7 +25,7 @@ export type NewPlant<P extends Plant = Plant> = Pick<Schemas['NewPlant'], 'id'> 
  * @example
  * const { id, name, tag = 'no tag' }: StoredPlant = (await plants.getPlant(4n)).plant
  */
-export type StoredPlant<P extends Plant = Plant> = Pick<Schemas['StoredPlant'], 'id'> & P
+export type StoredPlant<P extends Plant = Plant> = { id: Schemas['StoredPlant']['id'] } & P
 
 /**
  * A JSON merge patch (RFC 7396). Omitted properties stay unchanged; `tag: null` removes the tag, and null for an

@@ -3,21 +3,17 @@ import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 import { members } from '../contract/members.gen.ts'
 import { isValueOf, type Member } from '../contract/members.ts'
-import { contentMembers } from '../contract/plant.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { Change, Plant, StoredPlant } from './plants.ts'
 
 type Schemas = components['schemas']
 
-/**
- * A result of openapi-fetch: `data` is the content of a success, `error` the parsed content of a failure. `int64Fields`
- * is the client's option.
- */
-export interface FetchResult {
-  readonly data?: string
-  readonly error?: unknown
+/** A complete response. `int64Fields` is the client's option. */
+export interface ApiResponse {
   readonly response: Response
+  /** Its body. */
+  readonly text: string
   readonly int64Fields: readonly string[]
 }
 
@@ -30,6 +26,9 @@ const COUNT = /^(\d+)(; *at-least)?$/
 /** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
 const WEAK = /^W\//
 
+/** What a plant has apart from its id. */
+const contentMembers = members.filter(({ name }) => name !== 'id')
+
 /** How many characters of an unexpected response an error message quotes. */
 const EXCERPT_LENGTH = 200
 
@@ -40,25 +39,25 @@ const EXCERPT_LENGTH = 200
  * @throws UnexpectedAnswerError if the response violates the contract
  */
 export function readContent<Content>(
-  result: FetchResult,
+  result: ApiResponse,
   isContent: (value: unknown) => value is Content,
   int64Fields: readonly string[] = [],
 ): Content {
-  const content = parseContent(result.data, int64Fields)
-  if (!isContent(content)) throw toError(result)
+  const content = parseContent(result.text, int64Fields)
+  if (!result.response.ok || !isContent(content)) throw toError(result)
   return content
 }
 
 /** The same for content with plants, which can have own fields. The numbers of other content have names of their own. */
 export function readPlants<Content>(
-  result: FetchResult,
+  result: ApiResponse,
   isContent: (value: unknown) => value is Content,
 ): Content {
   return readContent(result, isContent, result.int64Fields)
 }
 
-/** Returns undefined, which is never valid content, for a failure or invalid JSON. */
-function parseContent(text = '', int64Fields: readonly string[]): unknown {
+/** Returns undefined, which is never valid content, for invalid JSON. */
+function parseContent(text: string, int64Fields: readonly string[]): unknown {
   try {
     return parseJson(text, int64Fields)
   } catch {
@@ -133,37 +132,34 @@ function asRecord(value: unknown): Record<string, unknown> {
  *
  * @throws UnexpectedAnswerError if there is none
  */
-export function readEntityTag(result: FetchResult): string {
+export function readEntityTag(result: ApiResponse): string {
   const tag = result.response.headers.get('etag')
   if (tag === null) throw toError(result)
   return tag.replace(WEAK, '')
 }
 
 /** The query of the next page, with its `?`. Undefined on the last page. */
-export function readNextQuery(result: FetchResult): string | undefined {
+export function readNextQuery(result: ApiResponse): string | undefined {
   return NEXT.exec(result.response.headers.get('link') ?? '')?.[1]
 }
 
 /** How many plants match on all pages. Undefined if they were not counted. */
-export function readPlantCount({ response }: FetchResult) {
+export function readPlantCount({ response }: ApiResponse) {
   const [, plants, atLeast] = COUNT.exec(response.headers.get('plant-count') ?? '') ?? []
   return plants === undefined
     ? undefined
     : { plants: Number(plants), isExact: atLeast === undefined }
 }
 
-/**
- * The error for a response that is a failure or violates the contract.
- *
- */
-export function toError({ data, error, response }: FetchResult): ResponseError {
+/** The error for a response that is a failure or violates the contract. */
+export function toError({ response, text }: ApiResponse): ResponseError {
   const { status, headers, url } = response
   const seconds = headers.get('retry-after') ?? ''
   const retryAfter = /^\d+$/.test(seconds) ? Number(seconds) : undefined
+  const error = parseContent(text, [])
   const condition = isError(error) && findErrorCode(status, error.error)
   if (condition) return new PlantStoreError(condition, error.message, retryAfter)
   const location = headers.get('location')
-  const text = data ?? (typeof error === 'string' ? error : JSON.stringify(error))
   const message = [
     `unexpected response from ${url}: status ${status}`,
     ...(location === null ? [] : [`redirect to ${location}`]),

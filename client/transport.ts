@@ -1,9 +1,7 @@
-import openapiFetch, { type Client } from 'openapi-fetch'
-import type { paths } from '../contract/api.gen.ts'
 import { ConnectionError } from './errors.ts'
-import { toJson } from './json.ts'
 import { explainBlocked, parseUrl } from './origin.ts'
-import type { FetchResult } from './responses.ts'
+import type { ApiRequest } from './requests.ts'
+import type { ApiResponse } from './responses.ts'
 import { type RetryOptions, type WaitOptions, withRetries } from './retry.ts'
 
 /**
@@ -51,20 +49,8 @@ export interface CallOptions {
 
 type Fetch = (request: Request) => Promise<Response>
 
-type Http = Client<paths>
-
-type Send = (http: Http, init: AttemptInit) => Promise<Omit<FetchResult, 'int64Fields'>>
-
-/** The options that every attempt passes to openapi-fetch. */
-interface AttemptInit {
-  readonly parseAs: 'text'
-  readonly signal: AbortSignal
-  readonly fetch: Fetch
-}
-
 /** Sends requests to one service. */
 export class Transport {
-  readonly #http: Http
   readonly #baseUrl: string
   readonly #options: ClientOptions
 
@@ -74,12 +60,6 @@ export class Transport {
     requireToken(options.token)
     this.#options = options
     this.#baseUrl = toBaseUrl(options.url)
-    this.#http = openapiFetch<paths>({
-      baseUrl: this.#baseUrl,
-      bodySerializer: toJson,
-      // Following a redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
-      redirect: 'manual',
-    })
   }
 
   /**
@@ -90,38 +70,35 @@ export class Transport {
    * @throws ConnectionError if there is no complete response
    */
   call<Result>(
-    send: Send,
-    read: (result: FetchResult, earlier?: Error) => Result,
+    request: ApiRequest,
+    read: (result: ApiResponse, earlier?: Error) => Result,
     { signal }: CallOptions = {},
     wait?: WaitOptions,
   ): Promise<Result> {
     return withRetries(
-      async (attemptSignal, earlier) => read(await this.#send(send, attemptSignal), earlier),
+      async (attemptSignal, earlier) => read(await this.#send(request, attemptSignal), earlier),
       this.#options,
       signal,
       wait,
     )
   }
 
-  async #send(send: Send, signal: AbortSignal): Promise<FetchResult> {
+  async #send({ target, ...init }: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
     const { token, fetch = globalThis.fetch, int64Fields = [] } = this.#options
-    let sent = false
-    let responded = false
-    const recordingFetch: Fetch = async (request) => {
-      const bearer = typeof token === 'string' ? token : await supply(token, signal)
-      request.headers.set('authorization', `Bearer ${bearer}`)
-      sent = true
-      const response = await fetch(request)
-      responded = true
-      return response
-    }
+    const bearer = typeof token === 'string' ? token : await supply(token, signal)
+    const request = new Request(this.#baseUrl + target, {
+      ...init,
+      headers: { ...init.headers, Authorization: `Bearer ${bearer}` },
+      // Following a redirect can turn a POST into a GET that succeeds (RFC 9110 §15.4.2).
+      redirect: 'manual',
+      signal,
+    })
+    let response: Response | undefined
     try {
-      const result = await send(this.#http, { parseAs: 'text', signal, fetch: recordingFetch })
-      return { ...result, int64Fields }
+      response = await fetch(request)
+      return { response, text: await response.text(), int64Fields }
     } catch (cause) {
-      // An error before the request is sent is the caller's mistake, such as an invalid header.
-      if (!sent) throw cause
-      const advice = responded ? undefined : explainBlocked(this.#baseUrl, cause)
+      const advice = response ? undefined : explainBlocked(this.#baseUrl, cause)
       const message = `no response from ${this.#baseUrl}`
       throw new ConnectionError(advice ? `${message}: ${advice}` : message, { cause })
     }
@@ -157,9 +134,7 @@ function toBaseUrl(url: string | URL): string {
 /** JSON with exact ids needs https://github.com/tc39/proposal-json-parse-with-source. */
 function requirePlatform(): void {
   if ('rawJSON' in JSON) return
-  throw new TypeError(
-    'plant-store/client needs Node 22 or later, or a browser that has JSON.rawJSON',
-  )
+  throw new TypeError('the client needs Node 22 or later, or a browser that has JSON.rawJSON')
 }
 
 /** Programs in JavaScript can pass anything, such as an environment variable that is not set. */

@@ -24,6 +24,7 @@ const ADDRESS = 'http://127.0.0.1:3000'
 const SPECIFIERS: Readonly<Record<string, string>> = {
   "'plant-store'": sourceOf('src/index.ts'),
   "'plant-store/client'": sourceOf('client/client.ts'),
+  "'plant-store-client'": sourceOf('client/client.ts'),
 }
 
 const noPython = skipUnless('python3', '--version')
@@ -186,9 +187,10 @@ const GENERATED = `
 t.test('every TypeScript example compiles in strict mode', async (t) => {
   const folder = makeFolder(t, tmpdir())
   writeFileSync(join(folder, 'plants.ts'), GENERATED)
-  const files = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].flatMap((document) =>
+  const documents = ['README.md', 'client/README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  const files = documents.flatMap((document) =>
     codeBlocks(document, 'ts').map((code, index) => {
-      const file = join(folder, `${basename(document, '.md')}-${index}.mts`)
+      const file = join(folder, `${document.replaceAll('/', '-')}-${index}.mts`)
       writeFileSync(file, `${code}\nexport {}\n`)
       return file
     }),
@@ -208,6 +210,7 @@ t.test('every TypeScript example compiles in strict mode', async (t) => {
     paths: {
       'plant-store': [join(ROOT, 'src/index.ts')],
       'plant-store/client': [join(ROOT, 'client/client.ts')],
+      'plant-store-client': [join(ROOT, 'client/client.ts')],
     },
   })
   for (const file of files) {

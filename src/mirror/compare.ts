@@ -1,4 +1,3 @@
-import { changePages } from '../../client/changes.ts'
 import type { Member } from '../../contract/members.ts'
 import { pageReader } from '../../service/page-reader.ts'
 import { hasSameContent } from '../../service/plant-content.ts'
@@ -98,10 +97,13 @@ async function removeChanged(
   // Reading until there are no more changes could take forever.
   const { cursor: end } = await source.readChanges('latest')
   if (found === 0 || cursor === end) return 0
-  for await (const { changes } of changePages(cursor, (after) => source.readChanges(after))) {
-    for (const { id } of changes) differences.delete(id)
-    const isEnd = changes.length === 0 || changes.some((change) => change.cursor === end)
-    if (isEnd || differences.size === 0) break
+  let after = cursor
+  let isEnd = false
+  while (!isEnd && differences.size > 0) {
+    const page = await source.readChanges(after)
+    for (const { id } of page.changes) differences.delete(id)
+    isEnd = page.changes.length === 0 || page.changes.some(({ cursor }) => cursor === end)
+    after = page.cursor
   }
   return found - differences.size
 }

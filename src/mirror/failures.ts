@@ -1,4 +1,4 @@
-import { ConnectionError, PlantStoreError, ResponseError } from '../../client/errors.ts'
+import { ConnectionError, PlantStoreError, UnexpectedAnswerError } from '../../client/client.ts'
 import { codeOf, UserError } from '../system/errors.ts'
 
 /** Ends a mirror command until the operator does something. The message says what, in one line. */
@@ -34,7 +34,8 @@ export function explainFailure(error: unknown): unknown {
     if (error.cause instanceof MirrorError) return error.cause
     return new SourceUnavailable(`${error.message}: ${describeCause(error)}`)
   }
-  if (!(error instanceof ResponseError)) return error
+  const isResponse = error instanceof PlantStoreError || error instanceof UnexpectedAnswerError
+  if (!isResponse) return error
   const { status, message } = error
   if (status >= 500 || status === 429 || status === 408) {
     return new SourceUnavailable(`the source responds with status ${status}: ${message}`)

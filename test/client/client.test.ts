@@ -152,6 +152,12 @@ t.test('plants are fetched by their ids', async (t) => {
   t.match(await thrownBy(client.listPlants({ id: [4n, number] })), { name: 'TypeError' })
 })
 
+t.test('a parameter that is undefined or null is not sent', async (t) => {
+  const plants = await store('omitted', [2n ** 58n + 1n])
+  const query = Object({ tag: 'omitted', q: undefined, limit: null })
+  t.strictSame(await connect().listPlants(query), { plants })
+})
+
 t.test('a search goes on after a page without plants', async (t) => {
   const { store, url, token } = await startService(t)
   const others = Array.from({ length: SEARCH_MAX.plants }, (_, id) => ({
@@ -290,7 +296,7 @@ t.test('a platform that cannot write exact ids is named', async (t) => {
   const { rawJSON } = JSON as unknown as { rawJSON: unknown }
   t.teardown(() => Object.assign(JSON, { rawJSON }))
   Reflect.deleteProperty(JSON, 'rawJSON')
-  const message = 'plant-store/client needs Node 22 or later, or a browser that has JSON.rawJSON'
+  const message = 'the client needs Node 22 or later, or a browser that has JSON.rawJSON'
   t.throws(() => createClient({ url: 'http://127.0.0.1', token: 'x' }), { message })
 })
 

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import ts from 'typescript'
+import { declareClient } from '../../scripts/client/declarations.ts'
 import { makeFolder } from '../../tools/temporary-folders.ts'
 import type { Service } from '../helpers/service.ts'
 import { startNursery } from './nursery.ts'
@@ -125,7 +126,7 @@ t.before(async () => {
   const document = await fetch(`${service.url}/documentation/json`)
   await generateTypes('plants.ts', await document.text())
   await generateTypes('published.ts', readFileSync(INTERFACE))
-  declareClient(folder)
+  writeFileSync(join(folder, 'client.d.ts'), declareClient())
 })
 
 for (const exactOptionalPropertyTypes of [true, false]) {
@@ -150,15 +151,6 @@ async function generateTypes(name: string, document: string | Buffer): Promise<v
   writeFileSync(join(folder, name), astToString(await openapiTS(document)))
 }
 
-/** Writes the types of the client, as they are in the package. */
-function declareClient(folder: string): void {
-  const file = join(ROOT, 'tsconfig.build.json')
-  const { config } = ts.readConfigFile(file, ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT, {}, file)
-  const declarations = { ...options, outDir: folder, emitDeclarationOnly: true }
-  ts.createProgram([join(ROOT, 'client/client.ts')], declarations).emit()
-}
-
 /** The errors of a program, each with its line. */
 function compile(name: string, given: ts.CompilerOptions = {}): string[] {
   const options: ts.CompilerOptions = {
@@ -171,7 +163,7 @@ function compile(name: string, given: ts.CompilerOptions = {}): string[] {
     types: ['node'],
     typeRoots: [join(ROOT, 'node_modules/@types')],
     paths: {
-      'plant-store/client': [join(folder, 'client/client.d.ts')],
+      'plant-store/client': [join(folder, 'client.d.ts')],
       'openapi-fetch': [join(ROOT, 'node_modules/openapi-fetch/dist/index.d.mts')],
     },
     ...given,

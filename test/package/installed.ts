@@ -5,6 +5,8 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { bundleClient } from '../../scripts/client/bundle.ts'
+import { declareClient } from '../../scripts/client/declarations.ts'
 import { createPlant } from '../helpers/client.ts'
 import {
   CHECKOUT,
@@ -27,7 +29,7 @@ const { filename, size, unpackedSize, files } = packed
 t.comment(`packed ${size} bytes, unpacked ${unpackedSize}, ${files.length} files`)
 
 t.test('the package contains the built files and nothing else', async (t) => {
-  const sources = globSync('{src,contract,service,client,formats,time}/**/*.ts', { cwd: CHECKOUT })
+  const sources = globSync('{src,contract,service,formats,time}/**/*.ts', { cwd: CHECKOUT })
   const built = sources
     .filter((file) => !file.endsWith('.d.ts'))
     .map((file) => file.replace(/\.ts$/, ''))
@@ -52,6 +54,8 @@ t.test('the package contains the built files and nothing else', async (t) => {
   )
   const others = [
     'LICENSE',
+    'dist/client/client.d.ts',
+    'dist/client/client.js',
     'bin/compile-cache.d.ts',
     'bin/compile-cache.js',
     'bin/node-version.d.ts',
@@ -62,6 +66,12 @@ t.test('the package contains the built files and nothing else', async (t) => {
   ]
   const expected = [...built, ...assets, ...page, ...documents, ...others]
   t.strictSame(files.map(({ path }) => path).sort(), expected.sort())
+})
+
+t.test('its client is the same code as plant-store-client', async (t) => {
+  const built = (name: string) => readFileSync(join(CHECKOUT, 'dist/client', name), 'utf8')
+  t.equal(built('client.js'), await bundleClient())
+  t.equal(built('client.d.ts'), declareClient())
 })
 
 for (const version of VERSIONS) {

@@ -1,0 +1,42 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import ts from 'typescript'
+import { declareClient } from './declarations.ts'
+
+/** The declarations have the documentation. esbuild would keep that of methods here, too. */
+const removeComments: Plugin = {
+  name: 'remove comments',
+  setup({ onLoad }) {
+    const compilerOptions = { target: ts.ScriptTarget.ESNext, removeComments: true }
+    onLoad({ filter: /\.ts$/ }, ({ path }) => ({
+      contents: ts.transpileModule(readFileSync(path, 'utf8'), { compilerOptions }).outputText,
+    }))
+  },
+}
+
+/** Writes the client as one module, `client.js`, and its types, `client.d.ts`. Both import nothing. */
+export async function writeClient(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'client.js'), await bundleClient())
+  writeFileSync(join(folder, 'client.d.ts'), declareClient())
+}
+
+/** The client as one module. */
+export async function bundleClient(): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: fileURLToPath(new URL('../..', import.meta.url)),
+    entryPoints: ['client/client.ts'],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    // All browsers support it whose JSON.parse keeps ids exact.
+    target: 'es2022',
+    minifySyntax: true,
+    tsconfigRaw: '{}',
+    plugins: [removeComments],
+  })
+  return outputFiles.map(({ text }) => text).join('')
+}
