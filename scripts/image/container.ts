@@ -4,17 +4,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The Docker configuration of an image. */
+/** What the Docker configuration of an image says about its process. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
   readonly Entrypoint: readonly string[]
   readonly WorkingDir: string
-  readonly Volumes: Readonly<Record<string, unknown>>
-  readonly Healthcheck: { readonly Test: readonly string[] }
 }
 
-/** An image that buildah has mounted. */
+/** The root file system of a container, and how to start it. */
 export interface Image {
   readonly root: string
   readonly config: ImageConfig
