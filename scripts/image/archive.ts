@@ -12,7 +12,8 @@ import { checkPages, HOST, PORT, passed, SERVICE, start, stop } from './service.
 
 const USER = 1001
 const TOKEN = 'sixteen-letters.'
-const DATABASE = 'plants.db'
+/** Where the container sees the database. */
+const FILE = join(VOLUME, 'plants.db')
 
 const [root = '', folder = ''] = process.argv.slice(2)
 const volume = join(folder, 'archive-volume')
@@ -59,19 +60,22 @@ await checkPages()
 passed('serves the page, the docs and the guides')
 await stop('stops', container)
 
-const database = join(volume, DATABASE)
+const database = join(volume, basename(FILE))
 const checkout = await startPlantStore({ database, token: TOKEN, seed: 'data/sample.csv' })
 const plants = await listPlants(checkout.url)
 await checkout.close()
 for (const file of [volume, database]) chownSync(file, USER, USER)
 container = await start(
   'starts with a database of a checkout',
-  image('plant-store', '--database', join(VOLUME, DATABASE)),
+  image('plant-store', '--database', FILE),
   volume,
 )
 assert.equal(await listPlants(SERVICE), plants)
 assert.match(plants, /Abies/)
 passed('serves the same plants')
+// Node verifies the copy in a process of its own.
+await container.exec(['plant-store', 'backup', join(VOLUME, 'copy.db'), '--database', FILE])
+passed('makes a backup')
 await stop('stops', container)
 
 async function listPlants(url: string): Promise<string> {

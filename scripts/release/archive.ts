@@ -19,8 +19,8 @@ const ARCHITECTURES: readonly Architecture[] = [
   { node: 'arm64', gcc: 'aarch64', libatomic: 'libatomic1-arm64-cross' },
 ]
 
-/** Declarations, source maps, lockfiles, and what better-sqlite3 needs to be compiled. */
-const UNUSED = /\.map$|\.[cm]?ts$|\/\.?package-lock\.json$|\/better-sqlite3\/(deps|src)$/
+/** Declarations, source maps, lockfiles, links to commands, and what better-sqlite3 needs to be compiled. */
+const UNUSED = /\.map$|\.[cm]?ts$|\/\.?package-lock\.json$|\/\.bin$|\/better-sqlite3\/(deps|src)$/
 
 const BINARIES = /\/better-sqlite3\/prebuilds\/.*\.node$/
 

@@ -58,6 +58,12 @@ for (const [architecture, machine] of Object.entries(MACHINES)) {
     for (const [path, { version }] of installed) {
       t.equal(readJson(join(content, path, 'package.json')).version, version, path)
     }
+    const entries = readdirSync(content, { recursive: true, withFileTypes: true })
+    t.strictSame(
+      entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name),
+      [],
+      'nothing links to the folder in which it was made',
+    )
 
     const binaries = globSync(['node/bin/*', 'node/lib/*.so*', 'node_modules/**/*.node'], {
       cwd: content,
