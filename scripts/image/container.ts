@@ -4,17 +4,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The Docker configuration of an image. */
+/** What the Docker configuration of an image says about its process. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
   readonly Entrypoint: readonly string[]
   readonly WorkingDir: string
-  readonly Volumes: Readonly<Record<string, unknown>>
-  readonly Healthcheck: { readonly Test: readonly string[] }
 }
 
-/** An image that buildah has mounted. */
+/** The root file system of a container, and how to start it. */
 export interface Image {
   readonly root: string
   readonly config: ImageConfig
@@ -79,8 +77,17 @@ export class Container {
 
   /** The `/proc/…/status` of the container's first process. */
   status(): string {
+    return this.#read('status')
+  }
+
+  /** How long other processes kept the first one from a processor, in milliseconds. */
+  waitedMs(): number {
+    return Number(this.#read('schedstat').split(' ')[1]) / 1e6
+  }
+
+  #read(file: string): string {
     const state = execFileSync('crun', this.#arguments('state', this.#id), { encoding: 'utf8' })
-    return readFileSync(`/proc/${JSON.parse(state).pid}/status`, 'utf8')
+    return readFileSync(`/proc/${JSON.parse(state).pid}/${file}`, 'utf8')
   }
 
   /** Sends SIGTERM to the first process, as `docker stop` does. Resolves to the exit code. */

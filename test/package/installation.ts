@@ -98,7 +98,7 @@ function which(program: string): string {
  */
 export async function startService(
   t: Test,
-  tools: Tools,
+  { environment }: Pick<Tools, 'environment'>,
   project: string,
   args: readonly string[],
 ) {
@@ -107,7 +107,7 @@ export async function startService(
   const start = performance.now()
   const child = spawn(command, rest, {
     cwd: project,
-    env: { ...tools.environment, PLANT_STORE_TOKEN: TOKEN },
+    env: { ...environment, PLANT_STORE_TOKEN: TOKEN },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })

@@ -6,15 +6,8 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '../../client/client.ts'
-import { Container, type Image, VOLUME } from './container.ts'
-
-/** Not 127.0.0.1: a service that listened only there could not be reached from outside its container. */
-const HOST = '127.0.0.2'
-const PORT = 3000
-const SERVICE = `http://${HOST}:${PORT}`
-
-/** How long Docker waits between SIGTERM and SIGKILL. */
-const GRACE_TIME_MS = 10_000
+import { type Image, VOLUME } from './container.ts'
+import { checkPages, HOST, PORT, passed, SERVICE, start, stop } from './service.ts'
 
 /** The index takes more memory than SQLite uses to sort it, as that of a migration can: it needs a temporary file. */
 const CREATE_LARGE_INDEX = `
@@ -27,23 +20,17 @@ const CREATE_LARGE_INDEX = `
 const PLANT = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 
 const [root = '', folder = ''] = process.argv.slice(2)
-const inspection = JSON.parse(readFileSync(join(folder, 'image.json'), 'utf8'))
-const image: Image = { root, folder, config: inspection.Docker.config }
+const { config } = JSON.parse(readFileSync(join(folder, 'image.json'), 'utf8')).Docker
+const image: Image = { root, folder, config }
 // Kubernetes cannot tell whether a name means root.
-assert.match(image.config.User, /^\d+:\d+$/)
+assert.match(config.User, /^\d+:\d+$/)
 // A copy of the image's folder with its owner and mode, which is what Docker puts into a new volume.
 const volume = join(folder, 'volume')
 execFileSync('cp', ['--archive', join(root, VOLUME), volume])
 
-/** The output of the latest container explains a failure. */
-let latest: Container | undefined
-process.on('exit', (code) => {
-  if (code !== 0) console.error(latest?.output)
-})
+let container = await start('starts with a new volume', image, volume)
 
-let container = await start('starts with a new volume')
-
-const [kind, ...healthCheck] = image.config.Healthcheck.Test
+const [kind, ...healthCheck] = config.Healthcheck.Test
 assert.equal(kind, 'CMD')
 await container.exec(healthCheck)
 await assert.rejects(container.exec(['env', 'PLANT_STORE_PORT=1', ...healthCheck]), { code: 1 })
@@ -58,49 +45,21 @@ await assert.rejects(container.exec(['touch', '/tmp/file']), /Read-only file sys
 const token = (await container.exec(['cat', `${VOLUME}/access-token`])).trim()
 const client = createClient({ url: SERVICE, token })
 await client.createPlant(PLANT)
-assert.equal((await fetch(`${SERVICE}/documentation/`)).status, 200)
-const page = await fetch(SERVICE, { headers: { accept: 'text/html' } })
-assert.equal(page.status, 200)
-assert.match(await page.text(), /page\/main\.js/)
-assert.equal((await fetch(`${SERVICE}/page/main.js`)).status, 200)
+await checkPages()
 await container.exec(['plant-store', 'backup', `${VOLUME}/copy.db`])
 await container.exec(['plant-store', 'check', '--database', `${VOLUME}/copy.db`])
-await container.exec(['node', '-e', CREATE_LARGE_INDEX])
+await container.exec(['/app/node/bin/node', '-e', CREATE_LARGE_INDEX])
 passed('works with a root that is read-only')
 
-await stop('stops')
-container = await start('starts with an existing volume')
+await stop('stops', container)
+container = await start('starts with an existing volume', image, volume)
 const stored = await client.getPlant(PLANT.id)
 assert.deepEqual(stored.plant, PLANT)
 passed('keeps plants and the token in the volume')
 
 const socket = await sendHalfARequest()
-await stop('stops in spite of an unfinished request')
+await stop('stops in spite of an unfinished request', container)
 socket.destroy()
-
-/** Starts a container and waits until it is ready. */
-async function start(title: string): Promise<Container> {
-  const begin = performance.now()
-  const container = new Container(image, volume)
-  latest = container
-  await container.says(/listening on/)
-  const { status } = await fetch(`${SERVICE}/health/ready`)
-  assert.equal(status, 200)
-  passed(title, begin)
-  return container
-}
-
-async function stop(title: string): Promise<void> {
-  const begin = performance.now()
-  assert.equal(await container.stop(), 0)
-  assert.ok(performance.now() - begin < GRACE_TIME_MS)
-  passed(title, begin)
-}
-
-function passed(title: string, begin?: number): void {
-  const time = begin === undefined ? '' : ` (${Math.round(performance.now() - begin)} ms)`
-  console.log(`ok ${title}${time}`)
-}
 
 /** Sends a request whose body never arrives. Resolves once the service has read its head. */
 async function sendHalfARequest() {
