@@ -48,9 +48,8 @@ export class Disk {
   }
 }
 
-export function groupCommit({ commit }: Disk, maxInFlight?: number): Changes {
-  const options = { commit, sizeOf: measureCall }
-  return new GroupCommit(maxInFlight === undefined ? options : { ...options, maxInFlight })
+export function groupCommit({ commit }: Disk): Changes {
+  return new GroupCommit({ commit, sizeOf: measureCall })
 }
 
 /** The state of a change: `waiting`, its result or its error. */

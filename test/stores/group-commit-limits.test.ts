@@ -25,12 +25,11 @@ t.test('a change counts as waiting until it has a result', async (t) => {
   changes.submit(removal('first'))
   const one = await disk.begun(0)
   const waiting = Array.from({ length: 9999 }, () => watch(changes.submit(removal('x'))))
-  await disk.begun(1)
   const refused = watch(changes.submit(removal('one too many')))
   await settled()
   t.equal(stateOf(refused), refusal)
   one.end.resolve()
-  await disk.begun(2)
+  await disk.begun(1)
   const accepted = watch(changes.submit(removal('last')))
   const refusedAgain = watch(changes.submit(removal('one too many')))
   await settled()
@@ -123,7 +122,7 @@ const LIMITS: Limit[] = [
 for (const { what, change, room, count = room, text, rejected } of LIMITS) {
   t.test(`changes are rejected while too many wait: ${what}`, async (t) => {
     const disk = new Disk()
-    const changes = groupCommit(disk, 1)
+    const changes = groupCommit(disk)
     const waiting = Array.from({ length: room }, () => watch(changes.submit(change)))
     const one = await disk.begun(0)
     const refused = watch(changes.submit(rejected ?? removal('one too many')))
@@ -146,7 +145,7 @@ for (const { what, change, room, count = room, text, rejected } of LIMITS) {
 
 t.test('a batch is limited in number and text', async (t) => {
   const disk = new Disk()
-  const changes = groupCommit(disk, 1)
+  const changes = groupCommit(disk)
   const small = Array.from({ length: 1000 }, () => changes.submit(removal('x')))
   const large = Array.from({ length: 20 }, () => changes.submit(creation(LONG, 'x')))
   await disk.endAll(changes)
@@ -160,7 +159,7 @@ t.test('a batch is limited in number and text', async (t) => {
 
 t.test('a single change does not wait for a queue of lists', async (t) => {
   const disk = new Disk()
-  const changes = groupCommit(disk, 1)
+  const changes = groupCommit(disk)
   const lists = Array.from({ length: 5 }, () => changes.submit(list(1000, '')))
   const one = await disk.begun(0)
   const single = watch(changes.submit(removal('single')))
@@ -177,28 +176,11 @@ t.test('a single change does not wait for a queue of lists', async (t) => {
   )
 })
 
-t.test('while a batch is in flight, the second transaction has only single changes', async (t) => {
-  const disk = new Disk()
-  const changes = groupCommit(disk)
-  const lists = Array.from({ length: 2 }, () => changes.submit(list(1000, '')))
-  const one = await disk.begun(0)
-  await settled()
-  t.equal(disk.commits.length, 1)
-  const single = changes.submit(removal('single'))
-  const two = await disk.begun(1)
-  t.same(two.changes, [removal('single')])
-  one.end.resolve()
-  await disk.begun(2)
-  await disk.endAll(changes)
-  await Promise.all([...lists, single])
-  t.equal(disk.commits.length, 3)
-})
-
 t.test(
   'lists fill the transaction that single changes leave room in, and never starve',
   async (t) => {
     const disk = new Disk()
-    const changes = groupCommit(disk, 1)
+    const changes = groupCommit(disk)
     const lists = Array.from({ length: 100 }, () => changes.submit(list(10, '')))
     const singles = Array.from({ length: 912 }, () => changes.submit(removal('x')))
     await disk.endAll(changes)
@@ -213,7 +195,7 @@ t.test(
 
 t.test('a change larger than the limit is accepted alone', async (t) => {
   const disk = new Disk()
-  const changes = groupCommit(disk, 1)
+  const changes = groupCommit(disk)
   const huge = 'x'.repeat(65 * MEBI)
   const one = watch(changes.submit(creation(huge)))
   const refused = watch(changes.submit(creation('y')))
@@ -226,7 +208,7 @@ t.test('a change larger than the limit is accepted alone', async (t) => {
 
 t.test('rejected changes no longer count as waiting', async (t) => {
   const disk = new Disk()
-  const changes = groupCommit(disk, 1)
+  const changes = groupCommit(disk)
   const failed = [watch(changes.submit(removal('a')))]
   const one = await disk.begun(0)
   for (let index = 0; index < 64; index++) failed.push(watch(changes.submit(creation(LONG))))

@@ -6,7 +6,7 @@ t.test(
   'changes of one turn of the event loop share a commit, in order, and resolve after it',
   async (t) => {
     const disk = new Disk()
-    const changes = groupCommit(disk, 1)
+    const changes = groupCommit(disk)
     const watched = ['a', 'b', 'c'].map((name) => watch(changes.submit(removal(name))))
     const { changes: batch, end } = await disk.begun(0)
     t.same(batch, ['a', 'b', 'c'].map(removal))
@@ -20,7 +20,7 @@ t.test(
 
 t.test('changes that arrive during a commit share the next one', async (t) => {
   const disk = new Disk()
-  const changes = groupCommit(disk, 1)
+  const changes = groupCommit(disk)
   const first = watch(changes.submit(removal('first')))
   const one = await disk.begun(0)
   const later = ['a', 'b'].map((name) => watch(changes.submit(removal(name))))
@@ -36,50 +36,21 @@ t.test('changes that arrive during a commit share the next one', async (t) => {
   t.same(later.map(stateOf), ['a', 'b'])
 })
 
-t.test('two commits can be in flight', async (t) => {
+t.test('a failed commit also rejects changes that arrived since', async (t) => {
   const disk = new Disk()
   const changes = groupCommit(disk)
-  const first = watch(changes.submit(removal('first')))
+  const first = watch(changes.submit(removal('a')))
   const one = await disk.begun(0)
-  const second = watch(changes.submit(removal('second')))
-  const two = await disk.begun(1)
-  t.same(two.changes, [removal('second')])
-  const later = ['a', 'b'].map((name) => watch(changes.submit(removal(name))))
-  await settled()
-  t.equal(disk.commits.length, 2)
-  one.end.resolve()
-  const three = await disk.begun(2)
-  t.same(three.changes, ['a', 'b'].map(removal))
-  t.same([first, second, ...later].map(stateOf), ['first', 'waiting', 'waiting', 'waiting'])
-  two.end.resolve()
-  three.end.resolve()
+  const waiting = watch(changes.submit(removal('b')))
+  one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
   await changes.settle()
-  t.same([second, ...later].map(stateOf), ['second', 'a', 'b'])
+  const failed = 'StoreUnavailable: the store is failing: SQLITE_FULL'
+  t.same([first, waiting].map(stateOf), [failed, failed])
 })
-
-t.test(
-  'a failed commit also rejects changes that arrived since, but not the second batch in flight',
-  async (t) => {
-    const disk = new Disk()
-    const changes = groupCommit(disk)
-    const first = watch(changes.submit(removal('a')))
-    const one = await disk.begun(0)
-    const handedOver = watch(changes.submit(removal('b')))
-    const two = await disk.begun(1)
-    const waiting = watch(changes.submit(removal('c')))
-    one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
-    await settled()
-    const failed = 'StoreUnavailable: the store is failing: SQLITE_FULL'
-    t.same([first, handedOver, waiting].map(stateOf), [failed, 'waiting', failed])
-    two.end.resolve()
-    await changes.settle()
-    t.equal(stateOf(handedOver), 'b')
-  },
-)
 
 t.test('a bug in a commit rejects only its own changes', async (t) => {
   const disk = new Disk()
-  const changes = groupCommit(disk, 1)
+  const changes = groupCommit(disk)
   const failed = ['a', 'b'].map((name) => watch(changes.submit(removal(name))))
   const one = await disk.begun(0)
   const waiting = watch(changes.submit(removal('c')))

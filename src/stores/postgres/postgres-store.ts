@@ -73,10 +73,9 @@ export class PostgresStore implements Store {
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
     metrics?.measureConnections(() => connections.figures)
-    // GroupCommit needs commits to end in order, which several connections do not guarantee.
-    const limits = { maxInFlight: 1, waiting: this.#waiting }
+    const waiting = this.#waiting
     this.#creates = new GroupCommit({
-      ...limits,
+      waiting,
       commit: (plants: readonly NewPlant[]) =>
         this.#commit(plants.length, () =>
           connections.verified((client) => createPlants(client, plants)),
@@ -84,7 +83,7 @@ export class PostgresStore implements Store {
       sizeOf: (plant) => ({ changes: 1, text: textLength(plant) }),
     })
     this.#lists = new GroupCommit({
-      ...limits,
+      waiting,
       commit: async (lists: readonly ChangeList[]) => {
         const changes = lists.reduce((sum, list) => sum + list.changes.length, 0)
         const results = await this.#commit(changes, () =>

@@ -12,21 +12,11 @@ export function isFull({ changes, text }: Size): boolean {
   return changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
 }
 
-/**
- * A second transaction in flight keeps the writer busy while the results of the first arrive. More would only make
- * transactions smaller.
- */
-const MAX_IN_FLIGHT = 2
-
 export interface GroupCommitOptions<Change, Result> {
-  /**
-   * Makes changes in one transaction and resolves to their results. Up to `maxInFlight` calls can be in flight at once;
-   * they must end in the order in which they were made.
-   */
+  /** Makes changes in one transaction and resolves to their results. One call at a time is in flight. */
   readonly commit: (changes: readonly Change[]) => Promise<Result[]>
   /** The size that a change counts toward the limits while it waits. */
   readonly sizeOf: (change: Change) => Size
-  readonly maxInFlight?: number
   /** By default, no other thread shares the limit of waiting changes. */
   readonly waiting?: WaitingChanges
 }
@@ -40,36 +30,34 @@ interface Waiting<Change, Result> {
 
 /**
  * Group commit: changes that arrive during a commit share the next transaction, and so one wait for the disk. A change
- * resolves after the commit that contains it.
+ * resolves after the commit that contains it. Only one transaction is in flight: a second one would keep the writer busy
+ * while the results of the first arrive, but both would be smaller, and a transaction costs as much as 20 changes.
  *
  * A transaction is limited in number and text; its last change may exceed both. All waiting changes together are limited
  * too; the last may exceed the text only. Otherwise a very large change could never be accepted. A change counts as
  * waiting until it has a result.
  *
  * A change that counts as several, such as a list of changes, waits while others fill the transaction, but each
- * transaction has room for one. Only one transaction with such changes is in flight. So a single change waits for the
- * lists of at most one transaction of its own thread, however many are queued. Other threads can have one more each.
+ * transaction has room for one. So a single change waits for the lists of at most one transaction of its own thread,
+ * however many are queued. Other threads can have one more each.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
   readonly #sizeOf: (change: Change) => Size
-  readonly #maxInFlight: number
   readonly #arrived: Waiting<Change, Result>[] = []
   /** Waiting changes that count as several. */
   readonly #arrivedLarge: Waiting<Change, Result>[] = []
-  readonly #inFlight: Waiting<Change, Result>[][] = []
   readonly #waiting: WaitingChanges
   readonly #unsettled = new InFlight()
+  #isCommitting = false
 
   constructor({
     commit,
     sizeOf,
-    maxInFlight = MAX_IN_FLIGHT,
     waiting = new WaitingChanges(),
   }: GroupCommitOptions<Change, Result>) {
     this.#commit = commit
     this.#sizeOf = sizeOf
-    this.#maxInFlight = maxInFlight
     this.#waiting = waiting
   }
 
@@ -94,24 +82,14 @@ export class GroupCommit<Change, Result> {
     return this.#unsettled.settle()
   }
 
-  /** Whether a transaction with a large change is in flight. A second one would delay the changes after it. */
-  get #isLargeInFlight(): boolean {
-    return this.#inFlight.some((taken) => taken.some(({ size }) => size.changes > 1))
-  }
-
-  get #canTake(): boolean {
-    return this.#arrived.length > 0 || (this.#arrivedLarge.length > 0 && !this.#isLargeInFlight)
-  }
-
   #dispatch(): void {
-    while (this.#canTake && this.#inFlight.length < this.#maxInFlight) {
+    if (!this.#isCommitting && this.#arrived.length + this.#arrivedLarge.length > 0)
       this.#commitNext()
-    }
   }
 
   async #commitNext(): Promise<void> {
+    this.#isCommitting = true
     const taken = this.#take()
-    this.#inFlight.push(taken)
     try {
       const results = await this.#commit(taken.map(({ change }) => change))
       for (const [index, result] of results.entries()) taken[index]?.resolve(result)
@@ -126,15 +104,14 @@ export class GroupCommit<Change, Result> {
       for (const { reject } of [...taken, ...others]) reject(error)
     }
     this.#waiting.remove(sizeOfAll(taken))
-    this.#inFlight.shift()
     this.#unsettled.leave(taken.length)
+    this.#isCommitting = false
     this.#dispatch()
   }
 
   /** Removes the changes of the next transaction from the queues. */
   #take(): Waiting<Change, Result>[] {
     const taken = takeFirst(this.#arrived)
-    if (this.#isLargeInFlight) return taken
     return [...taken, ...takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1)]
   }
 }

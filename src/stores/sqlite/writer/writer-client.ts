@@ -32,17 +32,17 @@ const NANOSECONDS_PER_MS = 1e6
 export class WriterClient {
   readonly #port: MessagePort
   readonly #lockTimeout: number
-  /** Requests without a reply, in order. */
-  readonly #pending: PromiseWithResolvers<WriteResult[]>[] = []
+  /** The request without a reply. */
+  #pending: PromiseWithResolvers<WriteResult[]> | undefined
 
   /** @param port of `WriterHost.connect` */
   constructor(port: MessagePort, lockTimeout: number) {
     this.#port = port
     this.#lockTimeout = lockTimeout
-    port.on('message', (reply: WriterReply) => fromReply(reply, this.#pending.shift()))
+    port.on('message', (reply: WriterReply) => fromReply(reply, this.#pending))
   }
 
-  /** See Writer.commit. Calls are executed in order. */
+  /** See Writer.commit. One call at a time. */
   commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
     const pending = Promise.withResolvers<WriteResult[]>()
     const timeout = changes.every(isRepeatable)
@@ -52,7 +52,7 @@ export class WriterClient {
     const request: WriterRequest = { changes, deadline }
     // Sent first, because sending a value that cannot be cloned throws.
     this.#port.postMessage(request)
-    this.#pending.push(pending)
+    this.#pending = pending
     return pending.promise
   }
 
