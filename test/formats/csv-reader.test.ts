@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { recordFormats } from '../../formats/record-formats.ts'
 import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
 import { readRecords } from './read-records.ts'
 
@@ -198,22 +197,5 @@ t.test('every file is read as csv-parse reads it', async () => {
       assert.deepEqual(problem === undefined ? read : [...read, 'malformed'], expected)
     }),
     { numRuns: 1000 },
-  )
-})
-
-t.test('what the export writes is read back', async () => {
-  const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
-  const plants = fc.array(
-    fc.oneof(fc.record({ id, name: text }), fc.record({ id, name: text, tag: text })),
-  )
-  fc.assert(
-    fc.property(plants, fc.integer({ min: 1, max: 50 }), (plants, length) => {
-      const { header, line } = recordFormats.csv
-      const { records } = readRecords('csv', header + plants.map(line).join(''), length)
-      assert.deepEqual(
-        records.slice(1).map(({ values }) => Object.values(values)),
-        plants.map((plant) => [`${plant.id}`, plant.name, 'tag' in plant ? plant.tag : undefined]),
-      )
-    }),
   )
 })
