@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../contract/int64.ts'
 import { members } from '../../contract/members.gen.ts'
-import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Restriction, RestrictionStep } from '../../service/restriction.ts'
 import { type ComparisonOptions, compareMirror } from '../../src/mirror/compare.ts'
-import { mirror } from '../../src/mirror/mirror.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -215,13 +211,6 @@ t.test('another database is not compared', async (t) => {
   t.match(stderr, /^plant-store: the source does not have the changes that follow: .*\n$/)
 })
 
-t.test('a token that the source rejects ends the comparison', async (t) => {
-  const { compare } = await setUp(t)
-  const { code, stderr } = await compare({ token: 'not-a-token-of-the-source' })
-  t.equal(code, 1)
-  t.match(stderr, /^plant-store: the source rejects the access token.*\n$/)
-})
-
 t.test('a source that is unavailable for a moment is asked again', async (t) => {
   const { injection, compare } = await setUp(t)
   injection.setFaults([
@@ -250,14 +239,6 @@ t.test('a source cannot control the terminal', async (t) => {
   })
 })
 
-t.test('the token can be in a file', async (t) => {
-  const { source, database } = await setUp(t)
-  const file = `${database}.token`
-  writeFileSync(file, `${source.token}\n`)
-  const args = ['compare', source.url, '--database', database, '--token-file', file]
-  t.match(await runHere(args), { code: 0, stdout: /^equal: 2,502 plants/ })
-})
-
 t.test('a signal ends the comparison', async (t) => {
   const { source, injection, database } = await setUp(t)
   const { url } = source
@@ -267,31 +248,4 @@ t.test('a signal ends the comparison', async (t) => {
   await until('the plants are read', () => injection.requests.length === 2)
   command.process.kill('SIGINT')
   t.same(await command.finished(), { code: 130, stdout: '', stderr: 'plant-store: interrupted\n' })
-})
-
-t.test('plants can change while the mirror follows', async (t) => {
-  const { source, store, compare } = await setUp(t)
-  const stop = new AbortController()
-  const { signal } = stop
-  const report = { copied: () => {}, behind: t.fail, caughtUp: () => {} }
-  const { url, token } = source
-  const following = mirror({ source: new Source(url, token, { signal }), store, report, signal })
-  const clients = Array.from({ length: 8 }, async (_, number) => {
-    for (let round = 0; !signal.aborted; round++) {
-      const { id } = PLANTS[(round * 8 + number) % PLANTS.length] as StoredPlant
-      await source.store.update(id, { name: `changed in round ${round}` })
-      await source.store.remove(id)
-      await source.store.create({ id, name: `created in round ${round}` })
-      await setImmediate()
-    }
-  })
-  for (let time = 0; time < 5; time++) {
-    const { code, stdout } = await compare()
-    t.match(stdout, /^equal: /)
-    t.equal(code, 0)
-  }
-  stop.abort()
-  await Promise.all([following, ...clients])
-  const { stdout } = await compare()
-  t.match(stdout, /^equal: /)
 })
