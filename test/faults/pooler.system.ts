@@ -10,13 +10,9 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { freePort, PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
-import { changeSuite } from '../stores/change-suite.ts'
-import { createSuite } from '../stores/create-suite.ts'
 import { exportSuite } from '../stores/export-suite.ts'
 import { feedSuite } from '../stores/feed-suite.ts'
-import { lastingSuite } from '../stores/lasting-suite.ts'
-import { listSuite } from '../stores/list-suite.ts'
-import { sharedFeedSuite } from '../stores/shared-feed-suite.ts'
+import { modelSuite } from '../stores/model-suite.ts'
 import type { Engine } from '../stores/store-suite.ts'
 import { tokenSuite } from '../stores/token-suite.ts'
 
@@ -24,16 +20,7 @@ import { tokenSuite } from '../stores/token-suite.ts'
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 
 /** The store's suites that cover every kind of transaction. */
-const SUITES = [
-  createSuite,
-  changeSuite,
-  listSuite,
-  exportSuite,
-  tokenSuite,
-  feedSuite,
-  sharedFeedSuite,
-  lastingSuite,
-]
+const SUITES = [modelSuite, exportSuite, tokenSuite, feedSuite]
 
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
@@ -109,9 +96,7 @@ async function testStandbys(): Promise<void> {
       return () => PostgresStore.open({ url, timeout: 10_000, requireStandbys: 1 })
     },
   }
-  for (const suite of [createSuite, listSuite, changeSuite]) {
-    t.test(`with a required standby: ${suite.name}`, async (t) => suite(t, engine))
-  }
+  t.test('with a required standby', async (t) => modelSuite(t, engine))
 }
 
 /** Creates a plant, which the pooler may also have stored late. */
