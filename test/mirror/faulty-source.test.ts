@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import {
   answeredInstead,
   type Fault,
+  HTML,
   lostResponse,
   passed,
   startFaultyProxy,
@@ -81,6 +82,8 @@ const replaced = (text: string | RegExp, other: string) =>
 
 const faults: { what: string; fault: Fault; says: RegExp }[] = [
   { what: 'is cut off', fault: edited((body) => body.slice(0, -9)), says: /unexpected .* 200: \[/ },
+  { what: 'is HTML', fault: answeredInstead(200, HTML, '[]'), says: /the type text\/html instead/ },
+  { what: 'has no type', fault: answeredInstead(200, {}, '[]'), says: /the type none instead/ },
   {
     what: 'is an error of the contract',
     fault: answeredInstead(404, JSON_TYPE, '{"error":40401,"message":"no such path"}'),
