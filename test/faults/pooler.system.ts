@@ -50,7 +50,7 @@ async function testThroughPooler(): Promise<void> {
 
   t.test('abandoned statements are canceled through the pooler', async (t) => {
     const url = await emptyDatabase()
-    const store = await PostgresStore.open({ url: pooled(url), timeout: 5000 })
+    const store = await PostgresStore.open({ url: pooled(url), timeout: 2000 })
     t.teardown(() => store.close())
     const holder = new pg.Client({ connectionString: url })
     await holder.connect()
@@ -69,7 +69,7 @@ async function testThroughPooler(): Promise<void> {
 
   t.test('connections between the pooler and the server are replaced', async (t) => {
     // The pooler makes statements wait until the server is back.
-    const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 5000 })
+    const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 2000 })
     t.teardown(() => store.close())
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
     await server.stop()
