@@ -3,11 +3,10 @@ import type { Change } from '../../service/change-feed.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
-import { importPlants } from '../../src/transfer/import.ts'
 import { createAll } from '../helpers/lists.ts'
 import { isSettled } from '../helpers/settled.ts'
 import { changesAfter, contentOf, eventually, latest, pageOf } from './changes.ts'
-import { byId, EDGES, exported, MEGABYTE, STRINGS, samePlants, scatteredIds } from './plants.ts'
+import { byId, exported, MEGABYTE, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** The requirements of ChangeFeed. */
@@ -53,23 +52,6 @@ export function feedSuite(t: Test, engine: Engine): void {
       ['removed', id],
       ['created', id, { name: 'b', tag: 'c' }],
     ])
-  })
-
-  t.test('ids and strings are exact', async (t) => {
-    const plants: NewPlant[] = [
-      ...EDGES.map((id) => ({ id, name: `${id}` })),
-      ...STRINGS.map((name, index) => ({ id: BigInt(index) + 1000n, name, tag: name })),
-    ]
-    const start = await latest(store)
-    await importPlants(store, plants, 'replace')
-    samePlants(t, byId(plantsIn(await changesAfter(store, start))), byId(plants))
-    await importPlants(
-      store,
-      plants.map(({ id, tag }) => (tag === undefined ? { id, name: '' } : { id, name: '', tag })),
-      'replace',
-    )
-    await Promise.all(plants.map(({ id }) => store.remove(id)))
-    lastId = 10_000n
   })
 
   t.test('a change has the time at which it was made', async (t) => {

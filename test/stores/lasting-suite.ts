@@ -69,40 +69,6 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
     }
   })
 
-  t.test('have one winner among concurrent changes of a version', async (t) => {
-    const before = { name: 'before' }
-    const expected = [contentVersion(before)]
-    const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
-    await importPlants(
-      one,
-      ids.map((id) => ({ id, ...before })),
-      'stop',
-    )
-    const results = await Promise.all(
-      ids.map((id) =>
-        Promise.all([
-          one.update(id, { name: 'by one' }, expected),
-          other.update(id, { name: 'by other' }, expected),
-          stores[2].remove(id, expected),
-        ]),
-      ),
-    )
-    for (const [index, id] of ids.entries()) {
-      const plant = await one.get(id)
-      const [byOne, byOther, removal] = results[index] ?? []
-      // After the removal, a change finds no plant. After an update, it finds another version.
-      const explained =
-        plant === undefined
-          ? ['not-found', 'not-found', 'removed']
-          : [
-              plant.name === 'by one' ? plant : 'changed',
-              plant.name === 'by other' ? plant : 'changed',
-              'changed',
-            ]
-      t.strictSame([byOne, byOther, removal], explained)
-    }
-  })
-
   t.test('see either all or nothing of an import by another store', async (t) => {
     const tag = 'imported together'
     const plants = byId(scatteredIds(5000).map((id) => ({ id, name: 'x', tag })))

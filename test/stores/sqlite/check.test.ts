@@ -124,14 +124,6 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     ['kind: it is not an SQLite database'],
   ],
   ['that is empty', (file) => truncateSync(file, 0), ['kind: it is empty']],
-  ['of another program', sql('PRAGMA application_id = 7'), ['kind: it belongs to another program']],
-  [
-    'of a newer version',
-    sql(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
-    [
-      /^kind: its schema has version \d+, but this program supports versions up to \d+: upgrade plant-store$/,
-    ],
-  ],
   [
     'without the tables of the feed',
     sql('DROP TABLE change_log; DROP TABLE changes'),
