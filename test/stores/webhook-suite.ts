@@ -47,6 +47,12 @@ export function webhookSuite(t: Test, engine: Engine): void {
     t.strictSame(await store.webhooks.list(), [B, a, inOrder, é].map(toStored))
   })
 
+  t.test('a webhook whose name is taken is not added', async (t) => {
+    await store.webhooks.add(newWebhook('a'))
+    t.equal(await store.webhooks.add(newWebhook('a', { url: 'https://other.example' })), 'taken')
+    t.strictSame(await store.webhooks.list(), [toStored(newWebhook('a'))])
+  })
+
   t.test('the number of webhooks is limited, also for concurrent calls', async (t) => {
     const names = Array.from({ length: WEBHOOKS_MAX + 5 }, (_, index) => `webhook ${index}`)
     const results = await Promise.all(names.map((name) => store.webhooks.add(newWebhook(name))))
