@@ -34,7 +34,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   'system/browser': ['browser/{cors,docs,page-sign-in}.system.ts'],
   'system/page-access': ['browser/{own-fields,page-access*}.system.ts'],
   'system/page': ['browser/*.system.ts'],
-  'system/clusters': ['{failover,faults,replicas}/*.system.ts', 'consistency/postgres-*.system.ts'],
+  'system/clusters': ['{failover,faults}/*.system.ts', 'consistency/postgres-*.system.ts'],
   'system/kills': ['{consistency,crash}/*.system.ts', 'webhooks/processes.system.ts'],
   'system/postgres': ['stores/postgres/*.system.ts', '**/postgres.system.ts'],
   'system/commands': ['commands/*.system.ts'],

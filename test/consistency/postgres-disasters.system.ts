@@ -1,13 +1,17 @@
-/** Every disaster of replicas on PostgreSQL for a short time. `npm run test:consistency` runs them for minutes. */
+/**
+ * Disasters of replicas on PostgreSQL for a short time; of the two crashes of a server, the one with own fields. `npm run
+ * test:consistency` runs them for minutes.
+ */
 import t from 'tap'
 import { ON_POSTGRES } from './disasters/disasters.ts'
 import { asynchronousFailover } from './disasters/postgres/failover.ts'
+import { serverCrash } from './disasters/postgres/server-crash.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
 const SECONDS = 3
 
-for (const disaster of ON_POSTGRES) {
+for (const disaster of ON_POSTGRES.filter((each) => each !== serverCrash)) {
   t.test(`contending clients see a consistent store: ${disaster.name}`, async (t) => {
     const report = await run(disaster, { owner: t, seed: newSeed(), seconds: SECONDS })
     t.comment(formatReport(report))

@@ -7,7 +7,7 @@ import { createAll } from '../helpers/lists.ts'
 import { Cluster, cancelWaits, refusedWhenCancelled, until } from './cluster.ts'
 
 /** The timeout of calls that must fail, because they wait for the standbys. */
-const IMPATIENCE_MS = 3000
+const IMPATIENCE_MS = 1500
 
 /** The timeout of calls that fail because their wait for the standbys is canceled. */
 const PATIENCE_MS = 20_000

@@ -12,7 +12,7 @@ import { Cluster, refusedWhenCancelled, until } from './cluster.ts'
 const PATIENCE_MS = 20_000
 
 /** The timeout of a call that must fail, because it waits for the standbys. */
-const IMPATIENCE_MS = 3000
+const IMPATIENCE_MS = 1500
 
 t.test('a change appears only once a standby has it', async (t) => {
   const cluster = await Cluster.start(t)

@@ -10,13 +10,9 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { freePort, PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
-import { changeSuite } from '../stores/change-suite.ts'
-import { createSuite } from '../stores/create-suite.ts'
 import { exportSuite } from '../stores/export-suite.ts'
 import { feedSuite } from '../stores/feed-suite.ts'
-import { lastingSuite } from '../stores/lasting-suite.ts'
-import { listSuite } from '../stores/list-suite.ts'
-import { sharedFeedSuite } from '../stores/shared-feed-suite.ts'
+import { modelSuite } from '../stores/model-suite.ts'
 import type { Engine } from '../stores/store-suite.ts'
 import { tokenSuite } from '../stores/token-suite.ts'
 
@@ -24,16 +20,7 @@ import { tokenSuite } from '../stores/token-suite.ts'
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 
 /** The store's suites that cover every kind of transaction. */
-const SUITES = [
-  createSuite,
-  changeSuite,
-  listSuite,
-  exportSuite,
-  tokenSuite,
-  feedSuite,
-  sharedFeedSuite,
-  lastingSuite,
-]
+const SUITES = [modelSuite, exportSuite, tokenSuite, feedSuite]
 
 const skip = spawnSync(PGBOUNCER, ['--version']).error && `${PGBOUNCER} is missing`
 
@@ -63,7 +50,7 @@ async function testThroughPooler(): Promise<void> {
 
   t.test('abandoned statements are canceled through the pooler', async (t) => {
     const url = await emptyDatabase()
-    const store = await PostgresStore.open({ url: pooled(url), timeout: 5000 })
+    const store = await PostgresStore.open({ url: pooled(url), timeout: 2000 })
     t.teardown(() => store.close())
     const holder = new pg.Client({ connectionString: url })
     await holder.connect()
@@ -82,7 +69,7 @@ async function testThroughPooler(): Promise<void> {
 
   t.test('connections between the pooler and the server are replaced', async (t) => {
     // The pooler makes statements wait until the server is back.
-    const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 5000 })
+    const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 2000 })
     t.teardown(() => store.close())
     t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
     await server.stop()
@@ -109,9 +96,7 @@ async function testStandbys(): Promise<void> {
       return () => PostgresStore.open({ url, timeout: 10_000, requireStandbys: 1 })
     },
   }
-  for (const suite of [createSuite, listSuite, changeSuite]) {
-    t.test(`with a required standby: ${suite.name}`, async (t) => suite(t, engine))
-  }
+  t.test('with a required standby', async (t) => modelSuite(t, engine))
 }
 
 /** Creates a plant, which the pooler may also have stored late. */

@@ -13,21 +13,13 @@ startOn(async () => {
 })
 
 /** Timeout of the store for a suspended server, in milliseconds. */
-const LOCK_TIMEOUT_MS = 5000
+const LOCK_TIMEOUT_MS = 2000
 
 /** A request waits for the server twice, for its token and for its own work. The rest is for a busy machine. */
-const RESPONSE_MS_MAX = 4 * LOCK_TIMEOUT_MS
+const RESPONSE_MS_MAX = 10 * LOCK_TIMEOUT_MS
 
 function nameOf(database: string): string {
   return new URL(database).pathname.slice(1)
-}
-
-/** Terminates all connections of a service. Resolves once they have ended. */
-async function terminate(service: Service): Promise<void> {
-  await server.query(
-    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-     WHERE datname = '${nameOf(service.database)}' AND application_name = 'plant-store'`,
-  )
 }
 
 async function create(service: Service, id: number): Promise<Answer> {
@@ -46,13 +38,6 @@ t.test('requests get 503 while the server is stopped', async (t) => {
   assertUnavailable(t, await create(service, 2))
   assertUnavailable(t, await service.call({ method: 'GET', path: '/health/ready', token: null }))
   await server.start()
-  t.equal((await create(service, 2)).status, 200)
-})
-
-t.test('idle connections that the server closes are replaced', async (t) => {
-  const service = await startService(t)
-  t.equal((await create(service, 1)).status, 200)
-  await terminate(service)
   t.equal((await create(service, 2)).status, 200)
 })
 

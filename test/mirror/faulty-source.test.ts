@@ -82,15 +82,8 @@ const replaced = (text: string | RegExp, other: string) =>
 
 const faults: { what: string; fault: Fault; says: RegExp }[] = [
   { what: 'is cut off', fault: edited((body) => body.slice(0, -9)), says: /unexpected .* 200: \[/ },
-  { what: 'is another JSON value', fault: edited(() => '{}'), says: /status 200: \{\}/ },
   { what: 'is HTML', fault: answeredInstead(200, HTML, '[]'), says: /the type text\/html instead/ },
   { what: 'has no type', fault: answeredInstead(200, {}, '[]'), says: /the type none instead/ },
-  {
-    what: 'is a redirect',
-    fault: answeredInstead(302, { location: 'http://127.0.0.1:1/' }),
-    says: /status 302: redirect to/,
-  },
-  { what: 'has no content', fault: answeredInstead(304), says: /unexpected .* status 304/ },
   {
     what: 'is an error of the contract',
     fault: answeredInstead(404, JSON_TYPE, '{"error":40401,"message":"no such path"}'),
@@ -143,14 +136,14 @@ async function refuses(t: Test, matching: RegExp, fault: Fault, says: RegExp): P
   t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
 }
 
-for (const { page, matching, isCopied } of pages) {
-  for (const { what, fault, says } of faults) {
-    t.test(`a mirror stops if ${page} ${what}`, async (t) => {
-      if (isCopied) await copy.run()
-      await changeSource()
-      await refuses(t, matching, fault, says)
-    })
-  }
+// All pages are read in the same way, so each fault is in one kind of page.
+for (const [index, { what, fault, says }] of faults.entries()) {
+  const { page, matching, isCopied } = pages[index % 2] as (typeof pages)[number]
+  t.test(`a mirror stops if ${page} ${what}`, async (t) => {
+    if (isCopied) await copy.run()
+    await changeSource()
+    await refuses(t, matching, fault, says)
+  })
 }
 
 /** Changes a page of the changes that `change` makes. */

@@ -4,12 +4,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import {
-  isConsistent,
-  type MirrorRestriction,
-  type RestrictionStep,
-} from '../../service/restriction.ts'
-import { openStore } from '../../src/stores/engines.ts'
+import { isConsistent, type RestrictionStep } from '../../service/restriction.ts'
 import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -31,12 +26,6 @@ async function isCopyOf({ store }: Service, t: Test): Promise<void> {
   t.ok(isConsistent(await copy.position()))
 }
 
-t.test('a service without plants is mirrored', async (t) => {
-  await copy.run()
-  t.strictSame(copy.lines, ['copied 0', 'caught up'])
-  await isCopyOf(service, t)
-})
-
 t.test('all plants are copied, with any id and content', async (t) => {
   await fill(service.store, 2500)
   await createAll(service.store, [
@@ -57,25 +46,6 @@ t.test('all plants are copied, with any id and content', async (t) => {
   t.strictSame(await copy.position(), { source: service.url, cursor: await latest(service.store) })
 })
 
-t.test('changes made while plants are copied are applied', async (t) => {
-  await fill(service.store, 2500)
-  let round = 0
-  const positions: MirrorRestriction[] = []
-  const store = withRestrict(copy.store, async (step) => {
-    positions.push(step.next as MirrorRestriction)
-    if (round === 3) await fill(service.store, 2500, 'Acer')
-    if (round < 8) await change(service.store, round++)
-    return copy.store.restrict(step)
-  })
-  await copy.run({ store })
-  t.ok(round > 4)
-  const pending = positions.filter(({ consistentAt }) => consistentAt !== undefined)
-  t.ok(pending.length > 1, 'the changes are on several pages')
-  // It had caught up with the feed as it was shortly before.
-  await copy.run()
-  await isCopyOf(service, t)
-})
-
 t.test('changes are applied until the mirror is stopped', async (t) => {
   const { stop } = copy.follow()
   for (let round = 0; round < 3; round++) {
@@ -88,39 +58,6 @@ t.test('changes are applied until the mirror is stopped', async (t) => {
   t.equal(copy.lines.at(-1), 'caught up')
   t.equal(copy.lines.filter((line) => line === 'caught up').length, 1)
 })
-
-// Each run is killed at one step, so that all steps are.
-for (const [when, killedStep] of [
-  ['before', 2],
-  ['after', 1],
-] as const) {
-  t.test(`a mirror that is killed ${when} any of its transactions continues`, async (t) => {
-    await fill(service.store, 2500)
-    let kills = 0
-    let round = 0
-    const killAtStep = () => {
-      let steps = 0
-      return withRestrict(copy.store, async (step) => {
-        const isKilled = ++steps === killedStep
-        if (round < 8) await change(service.store, round++)
-        if (isKilled && when === 'before') throw new Error('killed')
-        const result = await copy.store.restrict(step)
-        if (isKilled) throw new Error('killed')
-        return result
-      })
-    }
-    const run = () =>
-      copy.run({ store: killAtStep() }).catch((error: Error) => {
-        if (error.message !== 'killed') throw error
-        kills++
-        return 'killed'
-      })
-    while ((await run()) === 'killed');
-    t.ok(kills >= 4)
-    await copy.run()
-    await isCopyOf(service, t)
-  })
-}
 
 t.test('a mirror of another database stops, and a restart reconciles it', async (t) => {
   await fill(service.store, 3500)
@@ -207,19 +144,6 @@ t.test('a mirror command ends when the database is promoted', async (t) => {
   t.strictSame(await plantsOf(copy.store), [])
 })
 
-t.test('a promoted database does not become a mirror again by a retry', async (t) => {
-  const store = withRestrict(copy.store, async (step) => {
-    const result = await copy.store.restrict(step)
-    await copy.store.restrict({ expected: step.next, next: undefined })
-    if (result === 'done') throw new StoreUnavailable('failing', 'the connection was lost')
-    return result
-  })
-  await copy.run()
-  await change(service.store)
-  await t.rejects(copy.run({ store }), { message: /another command has promoted/ })
-  t.equal(await copy.store.readRestriction(), undefined)
-})
-
 t.test('a promoted database does not become a mirror again by a later command', async (t) => {
   await copy.run()
   await copy.store.restrict({ expected: await copy.position(), next: undefined })
@@ -229,22 +153,6 @@ t.test('a promoted database does not become a mirror again by a later command', 
   }
   t.equal(await copy.store.readRestriction(), undefined)
   t.strictSame(await plantsOf(copy.store), [])
-})
-
-t.test('of two mirror commands on one database, one ends', async (t) => {
-  await copy.run()
-  const second = await openStore({ database: copy.database, lockTimeout: 30_000 })
-  t.teardown(() => second.close())
-  const runs = [copy.follow(), copy.follow({ store: second })]
-  // Both wait for changes.
-  await until('both have caught up', () => copy.lines.length === 4)
-  await change(service.store)
-  const failures = runs.map(({ ended }) => ended.catch((error: Error) => error.message))
-  t.match(await Promise.race(failures), /or mirrors a service to it/)
-  await copy.catchesUp(service)
-  for (const { stop } of runs) await stop().catch(() => {})
-  t.equal((await Promise.all(failures)).filter((failure) => failure === undefined).length, 1)
-  await isCopyOf(service, t)
 })
 
 t.test('a mirror waits for its database, and says so', async (t) => {

@@ -1,41 +1,11 @@
 import type { Test } from 'tap'
 import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { PlantModel } from './plant-model.ts'
-import { MAX, MEGABYTE, MIN } from './plants.ts'
+import { MEGABYTE } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
-/** The requirements of PlantStore.count. */
-export function countSuite(t: Test, engine: Engine): void {
-  t.test('a count includes every plant that matches, and no others', async (t) => {
-    const open = await opener(t, engine)
-    const store = await open()
-    const filters = ['', 'a', 'ABIES', '\u00c9', 'none'].flatMap((text) =>
-      [undefined, 'Tree', '', 'unused', null].map((tag) => ({ text, tag })),
-    )
-    for (const filter of filters) {
-      t.strictSame(await store.count(filter), { plants: 0, isExact: true }, 'no plants')
-    }
-    const names = ['Abies alba', 'a', '\u00e9', '\u00c9', '', 'Acer']
-    const plants = ['Tree', 'tree', '', undefined].flatMap((tag, row) =>
-      names.map((name, column) => {
-        const id = BigInt(row * names.length + column)
-        return tag === undefined ? { id, name } : { id, name, tag }
-      }),
-    )
-    const edges = [MIN, MAX].map((id) => ({ id, name: 'Abies', tag: 'Tree' }))
-    const model = new PlantModel([...plants, ...edges])
-    await importPlants(store, model.exportPlants(), 'stop')
-    for (const filter of filters) {
-      t.strictSame(await store.count(filter), model.count(filter), JSON.stringify(filter))
-    }
-  })
-
-  t.test('large stores', (t) => largeStores(t, engine))
-}
-
-/** What a count examines must be limited. */
-async function largeStores(t: Test, engine: Engine): Promise<void> {
+/** The requirements of PlantStore.count for large stores. What it counts must be limited. */
+export async function countSuite(t: Test, engine: Engine): Promise<void> {
   const open = await opener(t, engine)
   const store: PlantStore = await open()
   const many = Array.from({ length: COUNT_MAX }, (_, index) => {
@@ -47,7 +17,11 @@ async function largeStores(t: Test, engine: Engine): Promise<void> {
     name: MEGABYTE,
     tag: 'large',
   }))
-  await importPlants(store, [...many, ...large], 'stop')
+  // In parts that a busy machine stores in time.
+  for (let at = 0; at < COUNT_MAX; at += 20_000) {
+    await importPlants(store, many.slice(at, at + 20_000), 'stop')
+  }
+  await importPlants(store, large, 'stop')
 
   t.test('have exact counts if few plants are selected', async (t) => {
     t.strictSame(await store.count({ text: '', tag: 'even' }), {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { Plant, PlantStore } from '../../service/plant-store.ts'
+import type { PlantStore } from '../../service/plant-store.ts'
 import { count, EDGES, MEGABYTE, STRINGS } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -12,28 +12,6 @@ export function createSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     store = await open()
   })
-
-  for (const [what, first] of [
-    ['with a tag', { name: 'a', tag: 'x' }],
-    ['with an empty tag', { name: 'a', tag: '' }],
-    ['without a tag', { name: 'a' }],
-  ] as const) {
-    t.test(`a plant ${what} is created, then replayed, and conflicts with others`, async (t) => {
-      const id = unusedId()
-      const others: Plant[] = [
-        { name: 'b' },
-        { ...first, name: 'b' },
-        { ...first, name: '' },
-        ...[{ tag: 'x' }, { tag: 'y' }, { tag: 'a' }, { tag: '' }, {}]
-          .map((tag) => ({ name: 'a', ...tag }))
-          .filter(({ tag }) => tag !== ('tag' in first ? first.tag : undefined)),
-      ]
-      t.equal(await store.create({ id, ...first }), 'created')
-      t.equal(await store.create({ id, ...first }), 'replayed')
-      for (const other of others) t.equal(await store.create({ id, ...other }), 'conflict')
-      t.equal(await store.create({ id, ...first }), 'replayed', 'the first plant is unchanged')
-    })
-  }
 
   t.test('ids are exact over the whole range of int64', async (t) => {
     const ids = EDGES.filter((id) => id <= 0n || id > 1000n)
@@ -73,22 +51,6 @@ export function createSuite(t: Test, engine: Engine): void {
     const again = await Promise.all(plants.map((plant) => store.create(plant)))
     t.equal(count(again, 'replayed'), 1)
     t.equal(again.indexOf('replayed'), results.indexOf('created'))
-  })
-
-  t.test(
-    'of a thousand concurrent creates of the same plant, one creates and the others replay',
-    async (t) => {
-      const plant = { id: unusedId(), name: 'the same', tag: '' }
-      const results = await Promise.all(Array.from({ length: 1000 }, () => store.create(plant)))
-      t.equal(count(results, 'created'), 1)
-      t.equal(count(results, 'replayed'), 999)
-    },
-  )
-
-  t.test('concurrent creates of distinct ids all succeed', async (t) => {
-    const plants = Array.from({ length: 3000 }, () => ({ id: unusedId(), name: 'together' }))
-    const results = await Promise.all(plants.map((plant) => store.create(plant)))
-    t.equal(count(results, 'created'), 3000)
   })
 
   t.test('ping resolves', (t) => t.resolves(store.ping()))

@@ -1,64 +1,14 @@
 import type { Test } from 'tap'
 import { mergeFields, plantJson, writeFields } from '../../service/plant-content.ts'
-import {
-  type ChangeResult,
-  contentVersion,
-  type NewPlant,
-  type Plant,
-  type PlantChange,
-  type PlantPatch,
-  type StoredPlant,
-} from '../../service/plant-store.ts'
+import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll } from '../helpers/lists.ts'
-import { changesAfter, contentOf, latest } from './changes.ts'
+import { changesAfter, latest } from './changes.ts'
 import { byId, count, exported, MAX, MEGABYTE, MIN, STRINGS } from './plants.ts'
 import { type Engine, type Open, opener } from './store-suite.ts'
 
 const FIELDS = '"height":120,"light":"sun"'
 const BEFORE = { name: 'a', tag: 'x', fields: FIELDS }
-const PLAIN = { name: 'a', tag: 'x' }
-
-type Content = Omit<NewPlant, 'id'>
-
-/** Creates of an id that is taken: whether they have the stored content. */
-const REPEATED: [what: string, stored: Plant, create: Content, result: ChangeResult][] = [
-  ['the same fields', BEFORE, BEFORE, 'replayed'],
-  ['no fields, and clears none', BEFORE, PLAIN, 'replayed'],
-  ['one of the fields, and clears none', BEFORE, { ...PLAIN, fields: '"height":120' }, 'replayed'],
-  ['the same, and clears others', BEFORE, { ...BEFORE, clears: '"photo":null' }, 'replayed'],
-  ['none where none are, and clears some', PLAIN, { ...PLAIN, clears: '"a":null' }, 'replayed'],
-  ['another value', BEFORE, { ...BEFORE, fields: '"height":121,"light":"sun"' }, 'conflict'],
-  ['a field more', BEFORE, { ...BEFORE, fields: `${FIELDS},"photo":""` }, 'conflict'],
-  ['fields where none are', PLAIN, BEFORE, 'conflict'],
-  ['no fields, and clears them', BEFORE, { ...PLAIN, clears: '"light":null' }, 'conflict'],
-  [
-    'one of the fields, and clears the other',
-    BEFORE,
-    { ...PLAIN, fields: '"height":120', clears: '"light":null' },
-    'conflict',
-  ],
-  ['the same fields and another name', BEFORE, { ...BEFORE, name: 'b' }, 'conflict'],
-]
-
-/** Patches of the fields, each with the fields afterwards. */
-const PATCHES: [what: string, stored: Plant, patch: Fields, fields: string | undefined][] = [
-  ['sets fields where none are', PLAIN, { fields: FIELDS }, FIELDS],
-  [
-    'sets some',
-    BEFORE,
-    { fields: '"height":-1.5,"zone":true' },
-    '"height":-1.5,"light":"sun","zone":true',
-  ],
-  ['removes some', BEFORE, { clears: '"height":null,"photo":null' }, '"light":"sun"'],
-  ['removes all', BEFORE, { clears: '"height":null,"light":null' }, undefined],
-  ['sets and removes', BEFORE, { fields: '"light":""', clears: '"height":null' }, '"light":""'],
-  ['changes none', BEFORE, { fields: '"light":"sun"', clears: '"photo":null' }, FIELDS],
-  ['names none', BEFORE, {}, FIELDS],
-  ['names none where none are', PLAIN, { clears: '"height":null' }, undefined],
-]
-
-type Fields = Pick<PlantPatch, 'fields' | 'clears'>
 
 /** Values that look like the end of JSON or SQL, and the longest. */
 const PLANTS: readonly StoredPlant[] = byId([
@@ -93,69 +43,19 @@ export function fieldsSuite(t: Test, engine: Engine): void {
   t.before(async () => {
     store = await (await opener(t, engine))()
   })
-  const stored = async (plant: Content) => {
+  const stored = async (plant: Omit<NewPlant, 'id'>) => {
     const id = ++lastId
     await store.create({ id, ...plant })
     return id
   }
-  const makes = async (t: Test, change: PlantChange, result: ChangeResult) =>
-    t.same(await store.apply([change], 'each'), [result])
 
-  for (const [what, before, content, result] of REPEATED) {
-    t.test(`a create of a taken id with ${what}: ${result}`, async (t) => {
-      const id = await stored(before)
-      const plant = { id, ...content }
-      t.equal(await store.create(plant), result)
-      await makes(t, { type: 'create', ...plant }, result)
-      t.same(await store.apply([{ type: 'create', ...plant }], 'all-or-none'), [result])
-      t.strictSame(await store.get(id), { id, ...before }, 'nothing changed')
-    })
-  }
-
-  for (const [what, before, patch, fields] of PATCHES) {
-    const after = { ...PLAIN, ...(fields !== undefined && { fields }) }
-    const result = fields === before.fields ? 'unchanged' : 'updated'
-
-    t.test(`an update that ${what} resolves to the stored plant`, async (t) => {
-      const id = await stored(before)
-      t.strictSame(await store.update(id, patch), { id, ...after })
-      t.strictSame(await store.get(id), { id, ...after })
-    })
-
-    for (const [type, change] of [
-      ['put', { type: 'put', ...PLAIN, ...patch }],
-      ['update in a list', { type: 'update', patch }],
-    ] as const) {
-      t.test(`a ${type} that ${what} keeps the fields that it does not name`, async (t) => {
-        const id = await stored(before)
-        await makes(t, { id, ...change }, result)
-        t.strictSame(await store.get(id), { id, ...after })
-        await makes(t, { id, ...change }, 'unchanged')
-      })
-    }
-  }
-
-  t.test('a new plant has the fields of its create or put', async (t) => {
-    for (const type of ['create', 'put'] as const) {
-      const id = ++lastId
-      const plant = { id, ...BEFORE, clears: '"photo":null' }
-      await makes(t, { type, ...plant }, 'created')
-      t.strictSame(await store.get(id), { id, ...BEFORE })
-    }
-  })
-
-  t.test('changes to one plant in a list follow each other', async (t) => {
-    const id = ++lastId
-    const changes: PlantChange[] = [
-      { type: 'create', id, ...PLAIN, fields: '"height":1' },
-      { type: 'create', id, ...PLAIN },
-      { type: 'create', id, ...PLAIN, clears: '"height":null' },
-      { type: 'update', id, patch: { fields: '"light":"sun"' } },
-      { type: 'put', id, name: 'b', clears: '"height":null' },
-    ]
-    const results = await store.apply(changes, 'each')
-    t.same(results, ['created', 'replayed', 'conflict', 'updated', 'updated'])
-    t.strictSame(await store.get(id), { id, name: 'b', fields: '"light":"sun"' })
+  t.test('an update removes what it sets to null, and nothing else', async (t) => {
+    const id = await stored(BEFORE)
+    const { fields } = BEFORE
+    t.strictSame(await store.update(id, { tag: null }), { id, name: 'a', fields })
+    const clears = '"height":null,"light":null'
+    t.strictSame(await store.update(id, { clears, tag: 'y' }), { id, name: 'a', tag: 'y' })
+    t.strictSame(await store.get(id), { id, name: 'a', tag: 'y' })
   })
 
   t.test('of concurrent creates that differ in their fields, one is stored', async (t) => {
@@ -179,56 +79,6 @@ export function fieldsSuite(t: Test, engine: Engine): void {
     await Promise.all(patches.map((patch) => store.update(id, patch)))
     const fields = patches.reduce<string | undefined>(mergeFields, FIELDS)
     t.strictSame(await store.get(id), { id, ...BEFORE, fields })
-  })
-
-  t.test('only the expected version, which depends on the fields, is changed', async (t) => {
-    const id = await stored(BEFORE)
-    const others = [PLAIN, { ...BEFORE, fields: '"height":120' }].map(contentVersion)
-    const patch = { clears: '"light":null' }
-    t.equal(await store.update(id, patch, others), 'changed')
-    t.equal(await store.remove(id, others), 'changed')
-    t.strictSame(await store.get(id), { id, ...BEFORE })
-    const after = { ...BEFORE, fields: '"height":120' }
-    t.strictSame(await store.update(id, patch, [contentVersion(BEFORE)]), { id, ...after })
-    t.equal(await store.remove(id, [contentVersion(BEFORE)]), 'changed')
-    t.equal(await store.remove(id, [contentVersion(after)]), 'removed')
-  })
-
-  t.test('a list that is applied as a whole or not at all restores the fields', async (t) => {
-    const [one, other] = [await stored(BEFORE), await stored(PLAIN)]
-    const start = await latest(store)
-    const results = await store.apply(
-      [
-        { type: 'put', id: one, name: 'b', clears: '"height":null,"light":null' },
-        { type: 'update', id: other, patch: { fields: FIELDS } },
-        { type: 'remove', id: one },
-        { type: 'update', id: 0n, patch: { fields: FIELDS } },
-      ],
-      'all-or-none',
-    )
-    t.same(results, ['updated', 'updated', 'removed', 'not-found'])
-    t.strictSame(await store.get(one), { id: one, ...BEFORE })
-    t.strictSame(await store.get(other), { id: other, ...PLAIN })
-    t.strictSame(await changesAfter(store, start), [])
-  })
-
-  t.test('the feed has each change of fields once, with its content', async (t) => {
-    const start = await latest(store)
-    const id = await stored({ ...BEFORE, clears: '"photo":null' })
-    await store.update(id, { fields: '"height":121' })
-    await store.update(id, { fields: '"height":121', clears: '"photo":null' })
-    await store.apply([{ type: 'put', id, ...PLAIN }], 'each')
-    await store.create({ id, ...PLAIN })
-    await store.update(id, { clears: '"height":null,"light":null' })
-    await store.update(id, { fields: FIELDS })
-    await store.remove(id)
-    t.strictSame((await changesAfter(store, start)).map(contentOf), [
-      ['created', id, BEFORE],
-      ['changed', id, { ...BEFORE, fields: '"height":121,"light":"sun"' }],
-      ['changed', id, PLAIN],
-      ['changed', id, BEFORE],
-      ['removed', id],
-    ])
   })
 
   t.test('fields are read byte for byte', (t) => readFields(t, engine))
@@ -372,7 +222,6 @@ export function settingSuite(t: Test, engine: Engine): void {
     t.equal(await store.readSetting('frozen'), 'x')
   })
 
-  if (!engine.lasting) return
   t.test('other stores see a setting at once, and it survives reopening', async (t) => {
     const [one, other] = [await open(), await open()]
     await one.replaceSetting('shared', undefined, 'x')

@@ -1,9 +1,7 @@
 import t from 'tap'
-import { StoreUnavailable } from '../../service/plant-store.ts'
 import { GroupCommit, WaitingChanges } from '../../src/stores/shared/group-commit.ts'
 import { measureCall, type WriteCall } from '../../src/stores/sqlite/writer/write-call.ts'
 import {
-  type Changes,
   creation,
   Disk,
   groupCommit,
@@ -17,38 +15,6 @@ import {
 
 const MEBI = 2 ** 20
 const LONG = 'x'.repeat(MEBI)
-
-t.test('a change counts as waiting until it has a result', async (t) => {
-  const disk = new Disk()
-  const changes = groupCommit(disk)
-  const refusal = 'StoreUnavailable: the store is busy: 10000 changes with 0 characters are waiting'
-  changes.submit(removal('first'))
-  const one = await disk.begun(0)
-  const waiting = Array.from({ length: 9999 }, () => watch(changes.submit(removal('x'))))
-  const refused = watch(changes.submit(removal('one too many')))
-  await settled()
-  t.equal(stateOf(refused), refusal)
-  one.end.resolve()
-  await disk.begun(1)
-  const accepted = watch(changes.submit(removal('last')))
-  const refusedAgain = watch(changes.submit(removal('one too many')))
-  await settled()
-  t.equal(stateOf(refusedAgain), refusal, 'there is room for as many changes as have a result')
-  await disk.endAll(changes)
-  t.same(new Set(waiting.map(stateOf)), new Set(['x']))
-  t.equal(stateOf(accepted), 'last')
-})
-
-t.test('each of several threads has its part of the limit', async (t) => {
-  const disk = new Disk()
-  const waiting = new WaitingChanges(4)
-  const changes: Changes = new GroupCommit({ commit: disk.commit, sizeOf: measureCall, waiting })
-  const accepted = Array.from({ length: 16 }, () => watch(changes.submit(creation(LONG))))
-  const refused = watch(changes.submit(creation('x')))
-  await disk.endAll(changes)
-  t.same(new Set(accepted.map(stateOf)), new Set(['create']))
-  t.match(stateOf(refused), 'the store is busy: 16 changes')
-})
 
 for (const { threads, count } of [
   { threads: 2, count: 5000 },
@@ -204,22 +170,4 @@ t.test('a change larger than the limit is accepted alone', async (t) => {
   await disk.endAll(changes)
   t.same([one, two].map(stateOf), ['create', 'create'])
   t.match(stateOf(refused), 'the store is busy: 1 changes with 68157440 characters are waiting')
-})
-
-t.test('rejected changes no longer count as waiting', async (t) => {
-  const disk = new Disk()
-  const changes = groupCommit(disk)
-  const failed = [watch(changes.submit(removal('a')))]
-  const one = await disk.begun(0)
-  for (let index = 0; index < 64; index++) failed.push(watch(changes.submit(creation(LONG))))
-  one.end.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
-  await changes.settle()
-  t.same(
-    new Set(failed.map(stateOf)),
-    new Set(['StoreUnavailable: the store is failing: SQLITE_FULL']),
-  )
-  t.equal(disk.commits.length, 1, 'all were rejected by one commit')
-  const later = Array.from({ length: 64 }, () => watch(changes.submit(creation(LONG))))
-  await disk.endAll(changes)
-  t.same(new Set(later.map(stateOf)), new Set(['create']))
 })

@@ -1,7 +1,5 @@
 import type { Test } from 'tap'
-import type { Plant } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
-import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { byId, count, exported, pageWith, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -69,69 +67,6 @@ async function severalStores(t: Test, engine: Engine): Promise<void> {
       t.strictSame(await importPlants(other, [plant], 'stop'), ['created'])
       t.strictSame(await one.get(id), plant)
     }
-  })
-
-  t.test('have one winner among concurrent creates of an id', async (t) => {
-    const ids = Array.from({ length: 300 }, (_, index) => BigInt(index) + 1000n)
-    const results = await Promise.all(
-      ids.map((id) =>
-        Promise.all(stores.map((store, index) => store.create({ id, name: `by ${index}` }))),
-      ),
-    )
-    for (const each of results) {
-      t.same([...each].sort(), ['conflict', 'conflict', 'created'])
-    }
-  })
-
-  t.test('have one winner among concurrent changes of a version', async (t) => {
-    const before = { name: 'before' }
-    const expected = [contentVersion(before)]
-    const ids = Array.from({ length: 100 }, (_, index) => BigInt(index) + 2000n)
-    await importPlants(
-      one,
-      ids.map((id) => ({ id, ...before })),
-      'stop',
-    )
-    const results = await Promise.all(
-      ids.map((id) =>
-        Promise.all([
-          one.update(id, { name: 'by one' }, expected),
-          other.update(id, { name: 'by other' }, expected),
-          stores[2].remove(id, expected),
-        ]),
-      ),
-    )
-    for (const [index, id] of ids.entries()) {
-      const plant = await one.get(id)
-      const [byOne, byOther, removal] = results[index] ?? []
-      // After the removal, a change finds no plant. After an update, it finds another version.
-      const explained =
-        plant === undefined
-          ? ['not-found', 'not-found', 'removed']
-          : [
-              plant.name === 'by one' ? plant : 'changed',
-              plant.name === 'by other' ? plant : 'changed',
-              'changed',
-            ]
-      t.strictSame([byOne, byOther, removal], explained)
-    }
-  })
-
-  t.test('lose no update of clients that expect the version they read', async (t) => {
-    const id = 3000n
-    await one.create({ id, name: '0' })
-    const increment = async (store: Store): Promise<void> => {
-      const read = (await store.get(id)) as Plant
-      const result = await store.update(id, { name: `${Number(read.name) + 1}` }, [
-        contentVersion(read),
-      ])
-      if (result === 'changed') await increment(store)
-    }
-    const client = async (store: Store) => {
-      for (let time = 0; time < 4; time++) await increment(store)
-    }
-    await Promise.all([...stores, ...stores].map(client))
-    t.strictSame(await other.get(id), { id, name: '24' })
   })
 
   t.test('see either all or nothing of an import by another store', async (t) => {

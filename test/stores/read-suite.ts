@@ -6,7 +6,6 @@ import { PlantModel } from './plant-model.ts'
 import {
   byId,
   EDGES,
-  exported,
   MAX,
   MEGABYTE,
   MIN,
@@ -74,17 +73,9 @@ export function readSuite(t: Test, engine: Engine): void {
     t.strictSame(await findWrongPages(store, requests), [])
   })
 
-  t.test('a page of a tag covers the whole range of int64', async (t) => {
-    const tags = [MIN, MAX].map((end) => PLANTS.find(({ id }) => id === end)?.tag)
-    const requests = tags.flatMap((tag) =>
-      [undefined, MIN, MAX - 1n, MAX].map((after) => ({ tag, after, limit: 3 })),
-    )
-    t.strictSame(await findWrongPages(store, requests), [])
-  })
-
   t.test('consecutive pages contain each plant once, sorted by id', async (t) => {
     const all = PLANTS.length
-    for (const limit of [7, 50, all - 1, all, all + 1, 2 ** 31]) {
+    for (const limit of [7, all - 1, all, 2 ** 31]) {
       const pages = await walk(store, { limit })
       samePlants(t, plantsOf(pages), PLANTS)
       const sizes = pages.map((page) => plantsIn(page).length)
@@ -103,14 +94,6 @@ export function readSuite(t: Test, engine: Engine): void {
     t.ok(near.some((id) => !stored.has(id)))
     t.strictSame(await store.getAll(near), new PlantModel(PLANTS).getAll(near))
     t.strictSame(await store.getAll([]), pageWith([]))
-  })
-
-  t.test('an empty store returns an empty page and an empty export', async (t) => {
-    const open = await opener(t, engine)
-    const empty = await open()
-    t.strictSame(await empty.list({ limit: 10 }), pageWith([]))
-    t.strictSame(await empty.list({ limit: 10, tag: '', after: 0n }), pageWith([]))
-    t.strictSame(await exported(empty), [])
   })
 
   t.test('very large plants', (t) => largePlants(t, engine))

@@ -9,17 +9,7 @@ import {
 import { BATCH_TEXT_MAX } from '../../src/stores/shared/page-limits.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { PlantModel } from './plant-model.ts'
-import {
-  byId,
-  EDGES,
-  MAX,
-  MEGABYTE,
-  MIN,
-  pageWith,
-  plantsIn,
-  STRINGS,
-  samePlants,
-} from './plants.ts'
+import { byId, EDGES, MAX, MEGABYTE, pageWith, plantsIn, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** Letters that other rules than ASCII's would lower, or match with ASCII letters. */
@@ -69,25 +59,6 @@ export function searchSuite(t: Test, engine: Engine): void {
       )
     },
   )
-
-  t.test(
-    'pages of a search begin after the given id, and can be those of a tag or without one',
-    async (t) => {
-      const requests = [undefined, MIN, 0n, 7n, MAX - 1n, MAX].flatMap((after) =>
-        [undefined, 'Tree', 'unused', null].flatMap((tag) =>
-          [1, 2, 3, 1000].flatMap((limit) =>
-            ['a', ''].map((text) => ({ text, after, tag, limit })),
-          ),
-        ),
-      )
-      t.strictSame(await findWrongPages(store, requests), [])
-    },
-  )
-
-  t.test('an empty store has an empty page', async (t) => {
-    const open = await opener(t, engine)
-    t.strictSame(await (await open()).search({ text: 'a', limit: 10 }), pageWith([]))
-  })
 
   t.test('a store completes its searches before it closes', async (t) => {
     const open = await opener(t, engine)
@@ -153,14 +124,6 @@ async function largeStores(t: Test, engine: Engine): Promise<void> {
     const pages = await searchAll(store, { text: 'none', limit: 10 })
     t.ok(pages.length > 3)
     t.ok(pages.every((page) => plantsIn(page).length === 0))
-  })
-
-  t.test('never have more matches on a page than the limit', async (t) => {
-    const pages = await searchAll(store, { text: 'abies', limit: 1 })
-    t.ok(pages.every((page) => plantsIn(page).length <= 1))
-    samePlants(t, pages.flatMap(plantsIn), matching)
-    const [first] = pages
-    t.equal(first?.next, matching[0]?.id)
   })
 
   t.test('are limited in the text that is searched at once', async (t) => {

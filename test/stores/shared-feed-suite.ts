@@ -48,18 +48,6 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
     samePlants(t, replay(changes), await exported(other))
   })
 
-  t.test('a store sees each change of another at once', async (t) => {
-    const open = await opener(t, engine)
-    const [one, other] = [await open(), await open()]
-    let cursor = await latest(other)
-    for (let id = 0n; id < 20n; id++) {
-      await one.create({ id, name: 'x' })
-      const { changes, next } = await pageOf(other, cursor)
-      t.strictSame(changes.map(contentOf), [['created', id, { name: 'x' }]])
-      cursor = next
-    }
-  })
-
   t.test('a commit of another store ends the wait for the next commit', async (t) => {
     const open = await opener(t, engine)
     const [one, other] = [await open(), await open()]

@@ -46,7 +46,7 @@ export function tagSuite(t: Test, engine: Engine): void {
     await importPlants(store, [...plants, { id: -1n, name: 'Acer' }], 'stop')
   })
 
-  for (const limit of [1, 2, 33, 34, 35, LISTED.length + OMITTED.length, 1000]) {
+  for (const limit of [1, 34, 1000]) {
     t.test(`pages of ${limit} contain each tag once, except those that are too long`, async (t) => {
       const pages = await walk(store, limit)
       const tags = pages.flat()
@@ -64,20 +64,6 @@ export function tagSuite(t: Test, engine: Engine): void {
     }
     const results = await Promise.all(cursors.map((after) => store.listTags({ after, limit: 3 })))
     t.equal(results.filter((result) => result === 'malformed').length, 1)
-  })
-
-  t.test('a tag is no longer listed when its last plant has lost it', async (t) => {
-    const open = await opener(t, engine)
-    const other = await open()
-    const list = async () => (await pageOf(other, { limit: 10 })).tags
-    t.strictSame(await list(), [])
-    await other.create({ id: 1n, name: 'Abies', tag: '' })
-    await other.create({ id: 2n, name: 'Abies', tag: '' })
-    t.strictSame(await list(), [''])
-    await other.remove(1n)
-    t.strictSame(await list(), [''])
-    await other.update(2n, { tag: null })
-    t.strictSame(await list(), [])
   })
 }
 

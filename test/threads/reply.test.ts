@@ -9,22 +9,6 @@ function receive<Result>(reply: Reply<Result>): Promise<Result> {
   return pending.promise
 }
 
-t.test('a result arrives unchanged', async (t) => {
-  t.same(await receive({ result: { id: 2n ** 62n, name: 'x' } }), { id: 2n ** 62n, name: 'x' })
-  t.equal(await receive({ result: undefined }), undefined)
-})
-
-t.test('StoreUnavailable arrives with its class, its reason and its detail', async (t) => {
-  const sent = new StoreUnavailable('busy', 'a detail')
-  const error = await receive(toReply(sent)).catch((error) => error)
-  t.ok(error instanceof StoreUnavailable)
-  t.match(error, { reason: 'busy', detail: 'a detail', message: sent.message })
-})
-
-t.test('another error arrives with its message', async (t) => {
-  await t.rejects(receive(toReply(new TypeError('a defect'))), { message: 'a defect' })
-})
-
 t.test('an error of the system arrives with its code and its system call', async (t) => {
   const properties = { code: 'EADDRINUSE', syscall: 'listen' }
   const error = Object.assign(new Error('occupied'), properties)

@@ -36,7 +36,7 @@ t.test('each line is decoded exactly, or is marked as invalid', async () => {
         if (isUtf8(bytes)) assert.equal(read, bytes.toString())
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 

@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import t from 'tap'
 import { loadContract } from '../../contract/contract.ts'
 import type { Format } from '../../formats/readers.ts'
@@ -8,7 +6,6 @@ import { RECORD_LENGTH_MAX } from '../../formats/records.ts'
 import { exportFormats } from '../../src/transfer/format.ts'
 import { readRecords } from '../../src/transfer/readers.ts'
 import type { ParseResult, ReadOptions } from '../../src/transfer/record.ts'
-import { storable } from '../helpers/arbitraries.ts'
 
 const contract = loadContract()
 
@@ -73,12 +70,6 @@ const cases: {
   },
   {
     format: 'ndjson',
-    what: 'ids beyond the precision of a double and empty tags are exact',
-    file: ['{"id":9223372036854775807,"name":"","tag":""}\n'],
-    reads: [[1, { id: 2n ** 63n - 1n, name: '', tag: '' }]],
-  },
-  {
-    format: 'ndjson',
     what: 'invalid records are reported with their line and the message of the API',
     file: [
       '{"id":9223372036854775808,"name":"a"}\n{"id":1}\n{"id":1,"name":7}\n{"id":1,"name":"\\u0000"}\n',
@@ -99,15 +90,6 @@ const cases: {
     ],
   },
   {
-    format: 'ndjson',
-    what: 'a syntax error is reported with its position in the line',
-    file: ['{"id":1,\n'],
-    reads: [
-      [1, 'record is not valid JSON: Expected double-quoted property name in JSON at position 8'],
-    ],
-  },
-  { format: 'csv', what: 'a header alone has no records', file: ['id,name,tag'], reads: [] },
-  {
     format: 'csv',
     options: { ignoreColumns: true },
     what: 'columns in any order, ignored columns, CRLF, blank lines and a byte order mark are accepted',
@@ -115,16 +97,6 @@ const cases: {
     reads: [
       [3, a],
       [6, b],
-    ],
-  },
-  {
-    format: 'csv',
-    what: 'quoted fields can contain commas, quotes and line breaks, which count as lines',
-    file: ['id,name,tag\n1,"a, ""b""\r\n\nc",\n2,b,"\n"\nx,,\n'],
-    reads: [
-      [2, { id: 1n, name: 'a, "b"\r\n\nc' }],
-      [5, { id: 2n, name: 'b', tag: '\n' }],
-      [7, 'id must be an int64, not "x"'],
     ],
   },
   {
@@ -170,32 +142,6 @@ const cases: {
       [3, 'id must be an int64, not "\\u001b[2J"'],
       [4, `id must be an int64, not "${'1'.repeat(40)}…"`],
     ],
-  },
-  {
-    format: 'csv',
-    what: 'fields can be separated by semicolons, as in the header',
-    file: ['\n;;\n"id";name;tag\r\n1;a;\r\n2;"b;";x,\ty\n3,c,\n'],
-    reads: [
-      [4, a],
-      [5, { id: 2n, name: 'b;', tag: 'x,\ty' }],
-      [6, 'row has 1 field, but the first row has 3'],
-    ],
-  },
-  {
-    format: 'csv',
-    what: 'fields can be separated by tabs, as in the header',
-    file: ['name\tid\na\t1\n";,\t"\t2\n'],
-    reads: [
-      [2, a],
-      [3, { id: 2n, name: ';,\t' }],
-    ],
-  },
-  {
-    format: 'csv',
-    options: { ignoreColumns: true },
-    what: 'separators within a quoted name of the header are ignored',
-    file: ['"x;""\n\t",id,name\n,1,a\n'],
-    reads: [[3, a]],
   },
   {
     format: 'csv',
@@ -272,42 +218,6 @@ const cases: {
   },
   {
     format: 'csv',
-    what: 'reading ends at a letter after a closing quote',
-    file: ['id,name,tag\n1,a,\n\n2,"\n"b,t\n2,b,\n'],
-    reads: [
-      [2, a],
-      [4, 'a quote within a field must be doubled'],
-    ],
-    error: unreadAfter(4),
-  },
-  {
-    format: 'csv',
-    what: 'reading ends at a quote within a field',
-    file: ['id,name,tag\n1,a,\n2,b"b,t\n2,b,\n'],
-    reads: [
-      [2, a],
-      [3, 'a field that contains a quote must be quoted'],
-    ],
-    error: unreadAfter(3),
-  },
-  {
-    format: 'csv',
-    what: 'reading ends within a header whose quote is not closed',
-    file: ['id,"name\n'],
-    reads: [[1, 'a quote is not closed']],
-    error: unreadAfter(1),
-  },
-  {
-    format: 'csv',
-    what: 'lines can end with a carriage return alone',
-    file: ['id,name\r1,"a"\r2,b\r'],
-    reads: [
-      [2, a],
-      [3, b],
-    ],
-  },
-  {
-    format: 'csv',
     what: 'reading ends at a quote that is not closed',
     file: ['id,name,tag\n1,a,\n2,"b,t\n2,b,\n'],
     reads: [
@@ -324,19 +234,6 @@ const cases: {
     reads: [
       [1, 'unknown property "Tag" (did you mean "tag"?)'],
       [2, "must have required property 'name'"],
-      [3, b],
-    ],
-  },
-  { format: 'json', what: 'an empty array has no records', file: ['\ufeff [ \n] \n'], reads: [] },
-  {
-    format: 'json',
-    what: 'items are numbered, and can contain brackets, commas, quotes and line breaks',
-    file: [
-      '[{"id":1,"name":"a","x":[{"y":[]},"]}"]},\n{"id":3,\n"name":"]\\",\\\\"},{"id":2,"name":"b"}\n]',
-    ],
-    reads: [
-      [1, a],
-      [2, { id: 3n, name: ']",\\' }],
       [3, b],
     ],
   },
@@ -358,7 +255,7 @@ for (const { format, what, file, reads, options, error } of cases) {
   t.test(`${format}: ${what}`, async (t) => {
     const bytes = Buffer.concat(file.map((part) => Buffer.from(part)))
     const expected = error === undefined ? { reads } : { reads, error }
-    for (const chunkBytes of [2 ** 16, 1, 2, 3, 7, 64, 100]) {
+    for (const chunkBytes of [2 ** 16, 1, 7]) {
       const actual = await read(format, bytes, chunkBytes, options)
       t.same(actual, expected, `in chunks of ${chunkBytes} bytes`)
     }
@@ -376,37 +273,10 @@ for (const { format, file, reads = [], says } of [
   },
   {
     format: 'json',
-    file: '[{"id":1,"name":"a"}] x',
-    reads: [
-      [1, a],
-      [2, 'expected the end of the file after the array'],
-    ],
-    says: 'reading ended at item 2: correct it and import the file again',
-  },
-  {
-    format: 'json',
     file: '\ufeff[{"id":1,"name":"a"},',
     reads: [
       [1, a],
       [2, 'the file ends within the array'],
-    ],
-    says: 'reading ended at item 2: correct it and import the file again',
-  },
-  {
-    format: 'json',
-    file: '[{"id":1,"name":"a"},{"id":2]',
-    reads: [
-      [1, a],
-      [2, 'the file ends within the array'],
-    ],
-    says: 'reading ended at item 2: correct it and import the file again',
-  },
-  {
-    format: 'json',
-    file: '[{"id":1,"name":"a"},{"id" 2},{}]',
-    reads: [
-      [1, a],
-      [2, "record is not valid JSON: Expected ':' after property name in JSON at position 6"],
     ],
     says: 'reading ended at item 2: correct it and import the file again',
   },
@@ -543,31 +413,6 @@ t.test(
   },
 )
 
-t.test('csv: reading ends at an oversized record', async (t) => {
-  const large = 'x'.repeat(RECORD_LENGTH_MAX + 2)
-  const reason = `${LARGE}; perhaps a quote is not closed`
-  const bytes = Buffer.from(`id,name\n1,a\n2,"${large}"\n`)
-  t.same(await read('csv', bytes), {
-    reads: [
-      [2, a],
-      [3, reason],
-    ],
-    error: unreadAfter(3),
-  })
-  t.same(await read('csv', Buffer.from(large)), { reads: [[1, reason]], error: unreadAfter(1) })
-})
-
-t.test('csv: the number of fields of a record is bounded', async (t) => {
-  const bytes = Buffer.from(`id,name\n1,a\n2,b${','.repeat(16_384)}\n`)
-  t.same(await read('csv', bytes), {
-    reads: [
-      [2, a],
-      [3, 'a record must not have more than 16384 fields'],
-    ],
-    error: unreadAfter(3),
-  })
-})
-
 t.test('csv: a header that comes from a pipe and has no newline is refused', async (t) => {
   const expected = { reads: [], error: `line 1: ${ENDS_WITHIN}` }
   t.same(await read('csv', Buffer.from('id,name'), 3, { canBeCutOff: true }), expected)
@@ -594,26 +439,3 @@ for (const [format, file, reads] of [
     t.strictSame(results, reads)
   })
 }
-
-t.test('every plant is read back exactly from every format', async () => {
-  const plant = fc.record(
-    {
-      id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-      name: fc.oneof(storable, fc.constantFrom('', ' ', ',', '"', '\r', '\n', '\ufeff', '\u2028')),
-      tag: fc.oneof(storable, fc.constantFrom('', '"', '\r\n', 'null')),
-    },
-    { requiredKeys: ['id', 'name'], noNullPrototype: true },
-  )
-  for (const format of exportFormats) {
-    await fc.assert(
-      fc.asyncProperty(fc.array(plant), fc.integer({ min: 1, max: 300 }), async (plants, size) => {
-        const { header, line } = recordFormats[format]
-        const { reads } = await read(format, Buffer.from(header + plants.map(line).join('')), size)
-        assert.deepEqual(
-          reads.map(([, result]) => result),
-          plants,
-        )
-      }),
-    )
-  }
-})

@@ -35,22 +35,6 @@ t.test('a seed from a file or a program is stored; storing it again changes noth
   }
 })
 
-t.test('a large file is stored in several transactions', async (t) => {
-  const { store, stored } = openStore(t)
-  const lines = [1, 2, 3].map((id) => `{"id":${id},"name":"${'a'.repeat(2 ** 21)}"}\n`)
-  const file = join(t.testdir({ 'plants.ndjson': lines.join('') }), 'plants.ndjson')
-  const seedStore = await prepareSeed(file)
-  const sizes: number[] = []
-  await seedStore({
-    apply(changes, mode) {
-      sizes.push(changes.length)
-      return store.apply(changes, mode)
-    },
-  })
-  t.strictSame(sizes, [1, 2])
-  t.equal((await stored()).length, 3)
-})
-
 t.test('a missing or empty seed stores nothing', async (t) => {
   const { store, stored } = openStore(t)
   for (const seed of [undefined, []]) {
@@ -77,8 +61,6 @@ const invalidFiles = [
     line: 2,
     says: /unknown properties "Tag" \(did you mean "tag"\?\), "x"$/,
   },
-  { what: 'an unfinished record', text: '{"id":1,"na', line: 1, says: /ends within this line$/ },
-  { what: 'an invalid header', name: 'a.csv', text: 'id,title\n1,a\n', line: 1, says: /columns/ },
   {
     what: 'a conflicting id',
     text: '{"id":1,"name":"a"}\n\n{"id":1,"name":"b"}\n',
@@ -86,17 +68,11 @@ const invalidFiles = [
     says: /repeats id 1 of line 1 with different content$/,
   },
   { what: 'an escape sequence', text: '\x1b[2J', line: 1, says: /^\P{Cc}*$/u },
-  {
-    what: 'a C1 control character',
-    text: '{"id":1,"name":"a","\x9b2J\x7f":1}\n',
-    line: 1,
-    says: /^\P{Cc}* "\\u009b2J\\u007f"$/u,
-  },
 ]
 
-for (const { what, name = 'plants.jsonl', text, line, says } of invalidFiles) {
+for (const { what, text, line, says } of invalidFiles) {
   t.test(`${what} is reported with its file and line`, async (t) => {
-    const file = join(t.testdir({ [name]: text }), name)
+    const file = join(t.testdir({ 'plants.jsonl': text }), 'plants.jsonl')
     const seedStore = await prepareSeed(file)
     const { message, cause } = (await t.rejects(seedStore(openStore(t).store))) as Error
     t.ok(message.startsWith(`cannot seed from ${file}: line ${line}: `), message)
@@ -108,8 +84,6 @@ for (const { what, name = 'plants.jsonl', text, line, says } of invalidFiles) {
 
 const invalidPlants = [
   { what: 'a plant without a name', plants: [PINE, { id: 2n }], says: 'seed[1]: must have requ' },
-  { what: 'an id beyond int64', plants: [{ ...FIR, id: 2n ** 63n }], says: 'seed[0]: id must be' },
-  { what: 'null', plants: [null], says: 'seed[0]: must have required property' },
   {
     what: 'an id that occurs twice',
     plants: [PINE, { ...FIR, id: 1n }],

@@ -16,7 +16,7 @@ import { countWaiting, nameOf, silentHost } from './sessions.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
 
-const TIMEOUT_MS = 3000
+const TIMEOUT_MS = 2000
 
 /** How much longer than its timeout a call can take on a busy machine. */
 const MARGIN_MS = 2500

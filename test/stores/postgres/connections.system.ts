@@ -21,15 +21,6 @@ function connectionsTo(t: Test, urls: readonly string[], timeout = 10_000): Conn
   return connections
 }
 
-/** The states of the connections to a database, as the server reports them. */
-async function statesIn(url: string): Promise<string[]> {
-  const rows = await server.query<{ state: string }>(
-    `SELECT state FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND pid <> pg_backend_pid()
-      AND backend_type = 'client backend'`,
-  )
-  return rows.map(({ state }) => state)
-}
-
 /** Repeats a query until a connection has been made in time. */
 async function untilConnectedTo(url: string, connections: Connections): Promise<void> {
   while ((await databaseOf(connections).catch(() => undefined)) !== nameOf(url));
@@ -85,15 +76,6 @@ t.test('if no host is reachable, the error is that of the last one', async (t) =
   })
 })
 
-t.test('64-bit integers are bigints, other types are unchanged', async (t) => {
-  const connections = connectionsTo(t, [server.url()])
-  const rows = await connections.query('SELECT $1::int8 AS long, $2::int4 AS short, true AS yes', [
-    -(2n ** 63n),
-    7,
-  ])
-  t.strictSame(rows, [{ long: -(2n ** 63n), short: 7, yes: true }])
-})
-
 t.test('a transaction takes effect as a whole or not at all', async (t) => {
   const url = await emptyDatabase()
   const connections = connectionsTo(t, [url])
@@ -121,25 +103,6 @@ t.test('a transaction takes effect as a whole or not at all', async (t) => {
     { number: 2 },
   ])
   t.same(await connections.query('SELECT pg_backend_pid()'), backend, 'on the same connection')
-})
-
-t.test('a deadlocked transaction is retried', async (t) => {
-  const connections = connectionsTo(t, [await emptyDatabase()])
-  await connections.query('CREATE TABLE numbers (id int PRIMARY KEY, number int)')
-  await connections.query('INSERT INTO numbers VALUES (1, 0), (2, 0)')
-  const bothHaveOne = Promise.withResolvers<void>()
-  let having = 0
-  const increment = (ids: readonly number[]) =>
-    connections.unverifiedTransaction(async (run) => {
-      for (const id of ids) {
-        await run('UPDATE numbers SET number = number + 1 WHERE id = $1', [id])
-        if (++having === 2) bothHaveOne.resolve()
-        await bothHaveOne.promise
-      }
-    })
-  await Promise.all([increment([1, 2]), increment([2, 1])])
-  t.ok(having > 4, 'one of them was rolled back')
-  t.same(await connections.query('SELECT number FROM numbers'), [{ number: 2 }, { number: 2 }])
 })
 
 t.test('a transaction is retried a limited number of times', async (t) => {
@@ -211,51 +174,6 @@ t.test('a connection that is verified too late for a call is used by others', as
   t.same(statusesOf(last), new Set(['fulfilled']))
   release(last)
   t.equal(hosts.figures.used, 0)
-})
-
-t.test('a change that the standbys have not confirmed fails', async (t) => {
-  const url = await emptyDatabase()
-  const connections = connectionsTo(t, [url])
-  const say = (level: string) => connections.query(`DO $$ BEGIN RAISE ${level} 'so'; END $$`)
-  await say('NOTICE')
-  // Every warning has this code, including that of a commit whose wait for the standbys was cancelled.
-  await t.rejects(say('WARNING'), new StoreUnavailable('failing', '01000'))
-  await say('NOTICE')
-})
-
-t.test('an abandoned snapshot releases its connection', async (t) => {
-  const url = await emptyDatabase()
-  const connections = connectionsTo(t, [url])
-  const parts = () =>
-    connections.readSnapshot(async function* (run) {
-      for (;;) yield await run('SELECT')
-    })
-  for (let round = 0; round < 2; round++) {
-    await Promise.all(
-      Array.from({ length: ALL }, async () => {
-        for await (const _part of parts()) return
-      }),
-    )
-  }
-  // Would fail in the snapshot's read-only transaction.
-  t.same(await connections.query('CREATE TABLE numbers (number int)'), [])
-  const failing = connections.readSnapshot(async function* (run) {
-    yield await run('SELECT nothing')
-  })
-  await t.rejects(failing.next(), { code: '42703' })
-})
-
-t.test('a snapshot does not see later changes, and its connection is reused', async (t) => {
-  const url = await emptyDatabase()
-  const connections = connectionsTo(t, [url])
-  await connections.query('CREATE TABLE numbers (number int)')
-  const counts = connections.readSnapshot(async function* (run) {
-    for (let part = 0; part < 2; part++) yield await run('SELECT count(*) AS count FROM numbers')
-  })
-  t.same((await counts.next()).value, [{ count: 0n }])
-  await connections.query('INSERT INTO numbers VALUES (1)')
-  t.same(await Array.fromAsync(counts), [[{ count: 0n }]])
-  t.same(await statesIn(url), ['idle', 'idle'])
 })
 
 t.test('a connection lost between two statements fails its transaction or snapshot', async (t) => {

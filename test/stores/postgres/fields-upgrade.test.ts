@@ -4,7 +4,6 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import { findEnd } from '../../../src/stores/postgres/feed/change-reads.ts'
-import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import {
   FIRST_VERSION,
   MIGRATIONS,
@@ -169,21 +168,4 @@ t.test('a role that only owns the database can upgrade it', async (t) => {
   const plant = { id: 1n, name: 'x', fields: '"height":1' }
   await store.create(plant)
   t.strictSame(await exported(store), [plant])
-})
-
-t.test('a database of version 11 can be checked', async (t) => {
-  const { url } = await setUp(t)
-  const results = await Array.fromAsync(checkDatabase({ url, timeout: 10_000 }))
-  t.same(
-    results.filter(({ status }) => status !== 'ok'),
-    [],
-  )
-  t.match(
-    results.find(({ subject }) => subject === 'plants'),
-    { message: '2' },
-  )
-  t.match(
-    results.find(({ subject }) => subject === 'changes'),
-    { message: '2 kept' },
-  )
 })

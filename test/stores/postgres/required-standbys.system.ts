@@ -7,10 +7,9 @@ import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { changeRequiredStandbys } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
 import { PostgresServer } from '../../../tools/postgres/server.ts'
 import { createAll } from '../../helpers/lists.ts'
-import { exported } from '../plants.ts'
+import { modelSuite } from '../model-suite.ts'
 import { type Database, emptyDatabases, set } from './databases.ts'
 
 const timeout = 10_000
@@ -67,40 +66,16 @@ async function untilCommitsWait(count: number): Promise<void> {
 }
 
 t.test('every kind of change succeeds while the guarantee holds', async (t) => {
-  const store = await open(t, await database(), 1)
+  const place = await database()
+  const store = await open(t, place, 1)
   t.same(store.advise(), {
     warnings: [],
     acknowledgement: 'are acknowledged once they are on 1 standby',
   })
-  const [one, two, three] = [1n, 2n, 3n].map((id) => ({ id, name: `${id}` })) as [
-    { id: bigint; name: string },
-    { id: bigint; name: string },
-    { id: bigint; name: string },
-  ]
-  t.same(await Promise.all([one, one, two].map((plant) => store.create(plant))), [
-    'created',
-    'replayed',
-    'created',
-  ])
-  t.equal(await store.create({ ...one, name: 'other' }), 'conflict')
-  t.same(await createAll(store, [one, three]), ['replayed', 'created'])
-  t.same(await importPlants(store, [{ id: 2n, name: 'two' }], 'replace'), ['replaced'])
-  t.same(await store.update(1n, { tag: 'a' }), { id: 1n, name: '1', tag: 'a' })
-  t.equal(await store.update(1n, { tag: 'b' }, ['name=x']), 'changed')
-  t.equal(await store.remove(3n, ['name=3']), 'removed')
-  t.equal(await store.remove(3n), 'not-found')
-  t.same(await store.update(2n, { fields: '"height":1' }), {
-    id: 2n,
-    name: 'two',
-    fields: '"height":1',
-  })
   t.equal(await store.replaceSetting('fields', undefined, 'a'), true)
   t.equal(await store.replaceSetting('fields', undefined, 'b'), false)
   await store.ping()
-  t.same(await exported(store), [
-    { id: 1n, name: '1', tag: 'a' },
-    { id: 2n, name: 'two', fields: '"height":1' },
-  ])
+  modelSuite(t, { lasting: true, place: () => () => open(t, place) })
 })
 
 t.test(

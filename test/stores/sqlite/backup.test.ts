@@ -9,8 +9,7 @@ import type { BackupOptions, OnProgress } from '../../../src/stores/shared/engin
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
-import { overwritePage, sql } from './files.ts'
+import { overwritePage } from './files.ts'
 
 /** The options for the backup of a database. */
 function optionsFor(t: Test, onProgress: OnProgress = () => {}) {
@@ -65,30 +64,9 @@ t.test('a copy is one private file without a WAL', async (t) => {
   db.close()
 })
 
-const NEWER = SCHEMA_VERSION + 1
 for (const [what, make, reason] of [
   ['no database', () => {}, /^there is no database \S+plants.db$/],
   ['an empty file', (file) => writeFileSync(file, ''), /: it is empty$/],
-  [
-    'a plain-text file',
-    (file) => writeFileSync(file, 'x'.repeat(5000)),
-    /: it is not an SQLite database$/,
-  ],
-  [
-    'the database of another program',
-    sql('CREATE TABLE notes (text)'),
-    / it belongs to another program$/,
-  ],
-  [
-    'a database with a newer schema',
-    (file) => {
-      openDatabase({ file, lockTimeout: 0 }).close()
-      sql(`PRAGMA user_version = ${NEWER}`)(file)
-    },
-    new RegExp(
-      `: its schema has version ${NEWER}, but this program supports versions up to ${SCHEMA_VERSION}: `,
-    ),
-  ],
   [
     'a damaged one',
     damaged,

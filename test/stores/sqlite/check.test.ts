@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -123,20 +123,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     (file) => overwritePage(file, 'sqlite_schema'),
     ['kind: it is not an SQLite database'],
   ],
-  [
-    'that is plain text',
-    (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
-    ['kind: it is not an SQLite database'],
-  ],
   ['that is empty', (file) => truncateSync(file, 0), ['kind: it is empty']],
-  ['of another program', sql('PRAGMA application_id = 7'), ['kind: it belongs to another program']],
-  [
-    'of a newer version',
-    sql(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`),
-    [
-      /^kind: its schema has version \d+, but this program supports versions up to \d+: upgrade plant-store$/,
-    ],
-  ],
   [
     'without the tables of the feed',
     sql('DROP TABLE change_log; DROP TABLE changes'),

@@ -56,7 +56,7 @@ t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
 t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
   const { commitUntil, committed, stored, longest } = await start(t, { elsewhere: { file: '/' } })
   // Long enough for further attempts to start the thread.
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 20; round++) {
     await commitUntil(({ log }) => log >= PAGES)
     await commitUntil(({ log }) => log < PAGES)
   }

@@ -9,7 +9,6 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { beginMissingFeed } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
 import { TURN_OFF } from './turned-off.ts'
@@ -36,17 +35,6 @@ function faultsOf(file: string): string[] {
     .filter(({ status }) => status === 'fault')
     .map(({ subject, message }) => `${subject}: ${message}`)
 }
-
-t.test('a process without the setting logs its changes too', async (t) => {
-  const { open } = opener(t)
-  const service = open({ retention: KEEP })
-  const start = await latest(service)
-  const command = open({ sameThread: true })
-  await importPlants(command, [{ id: 1n, name: 'x' }], 'stop')
-  t.strictSame((await changesAfter(service, start)).map(contentOf), [
-    ['created', 1n, { name: 'x' }],
-  ])
-})
 
 for (const [what, options] of [
   ['a service', { retention: KEEP }],
@@ -83,16 +71,6 @@ for (const [what, options] of [
     t.same(faultsOf(file), [])
   })
 }
-
-t.test('several processes that open a database whose feed was off begin one feed', async (t) => {
-  const { file, open } = opener(t)
-  await open().close()
-  const db = new Sqlite(file)
-  db.exec(TURN_OFF)
-  db.close()
-  const stores = [open(), open()]
-  t.equal(await latest(stores[0] as SqliteStore), await latest(stores[1] as SqliteStore))
-})
 
 t.test('a feed that another process begins first is not begun again', async (t) => {
   const { file, open } = opener(t)

@@ -84,12 +84,6 @@ t.test('a store that does not measure has no metrics', async (t) => {
   t.same(await store.metrics(), [])
 })
 
-t.test('a store in memory has no file', async (t) => {
-  const metrics = await open(t, ':memory:').metrics()
-  t.equal(valueIn(metrics, `${SYNC}_count`), undefined)
-  t.equal(valueIn(metrics, 'plant_store_disk_free_bytes'), undefined)
-})
-
 t.test('if the file system does not respond, only its sizes are missing', async (t) => {
   const metrics = new SqliteMetrics()
   let space: SpaceFigures | undefined = { wal: 0, database: 1, free: 2, total: 3 }

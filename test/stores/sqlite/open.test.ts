@@ -35,11 +35,6 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
     /: it belongs to another program$/,
   ],
   [
-    'the database of another program in WAL mode',
-    sql('PRAGMA journal_mode = WAL; CREATE TABLE plants (id INTEGER PRIMARY KEY, name, tag)'),
-    /: it belongs to another program$/,
-  ],
-  [
     'an empty database that another program has marked',
     sql('PRAGMA application_id = 7'),
     /: it belongs to another program$/,
@@ -57,7 +52,6 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
     (file) => writeFileSync(file, 'id,name\n'.repeat(1000)),
     /: it is not an SQLite data/,
   ],
-  ['a short text file', (file) => writeFileSync(file, 'x\n'), /: it is not an SQLite database$/],
   ['a folder', (file) => mkdirSync(file), /: it cannot be opened: check that this user /],
 ]
 for (const [what, make, reason] of REFUSED) {

@@ -39,15 +39,6 @@ t.test('an export holds its snapshot only until it ends', async (t) => {
   t.same(readdirSync(join(file, '..')), ['plants.db'], 'no connection is left open')
 })
 
-t.test('a read sees what another process changed before it began', async (t) => {
-  const { store, file } = await storeWithPlants(t)
-  const db = new Sqlite(file)
-  t.teardown(() => db.close())
-  const earlier = store.get(0n)
-  db.exec("UPDATE plants SET name = 'changed' WHERE id = 0")
-  t.match(await Promise.all([earlier, store.get(0n)]), [{ name: 'changed' }, { name: 'changed' }])
-})
-
 t.test('other work has its turn between many expensive reads', async (t) => {
   const { store } = await storeWithPlants(t)
   let done = 0
@@ -66,16 +57,6 @@ t.test('closing the store rejects the reads that are waiting', async (t) => {
   const read = t.rejects(store.get(0n), new StoreUnavailable('failing', 'it is closed'))
   await store.close()
   await read
-})
-
-t.test('a very large plant is a batch of its own', async (t) => {
-  const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
-  t.teardown(() => store.close())
-  const large = { id: -1n, name: 'x'.repeat(9 * 2 ** 20) }
-  await importPlants(store, [large, ...PLANTS], 'stop')
-  const parts = await Array.fromAsync(store.exportPlants())
-  t.equal(parts[0]?.length, 1)
-  t.ok(parts.length < 10)
 })
 
 t.test('a page does not contain large plants, whichever of their texts is large', async (t) => {

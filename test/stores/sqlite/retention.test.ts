@@ -138,32 +138,11 @@ t.test('the oldest changes are deleted when the feed is too large', async (t) =>
   t.equal((await service.list({ limit: 1 })).next === undefined, false, 'plants are kept')
 })
 
-t.test('the size of changes to large plants counts', async (t) => {
-  const { file, open } = makeDatabase(t)
-  const service = open({ age: FOREVER, bytes: 2 ** 22 })
-  const name = '\u{1f331}'.repeat(2 ** 17)
-  for (let index = 0; index < 20; index++) {
-    await service.create({ id: BigInt(index), name, tag: name })
-  }
-  await eventually(service, () => countChanges(file) <= 5)
-  t.match(
-    await changesAfter(service),
-    [16n, 17n, 18n, 19n].map((id) => ({ id })),
-  )
-})
-
 t.test('changes within the limits are kept', async (t) => {
   const { open } = makeDatabase(t)
   const service = open({ age: FOREVER, bytes: UNLIMITED })
   await service.nextCommit()
   t.strictSame(await changesAfter(service, start), changes)
-})
-
-t.test('a store without a retention deletes nothing', async (t) => {
-  const { open } = makeDatabase(t)
-  const command = open()
-  await command.nextCommit()
-  t.strictSame(await changesAfter(command, start), changes)
 })
 
 t.test('changes in memory are deleted too', async (t) => {

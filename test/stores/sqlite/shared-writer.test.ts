@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { type SqliteLink, SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import type { WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
 import { WriterClient, WriterHost } from '../../../src/stores/sqlite/writer/writer-client.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
@@ -151,24 +150,4 @@ t.test('a client that leaves does not stop the others', async (t) => {
   two.close()
   t.same(await one.commit([creation(10)]), ['created'])
   t.same(await three.commit([creation(30)]), ['created'])
-})
-
-t.test('a store sees the changes of the others immediately', async (t) => {
-  const options = {
-    file: join(makeFolder(t, inMemory()), 'plants.db'),
-    lockTimeout: LOCK_TIMEOUT_MS,
-  }
-  const owner = new SqliteStore(options)
-  const links = owner.share(2) ?? []
-  const others = links.map(({ data }) => new SqliteStore(options, data as SqliteLink))
-  const stores = [owner, ...others]
-  t.teardown(async () => {
-    for (const store of stores.toReversed()) await store.close()
-  })
-  for (let id = 0n; id < 20n; id++) {
-    const writer = stores[Number(id) % stores.length] as SqliteStore
-    for (const store of stores) t.equal(await store.get(id), undefined)
-    await writer.create({ id, name: 'x' })
-    for (const store of stores) t.same(await store.get(id), { id, name: 'x' })
-  }
 })

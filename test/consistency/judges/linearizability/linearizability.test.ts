@@ -12,7 +12,6 @@ import {
   lists,
   listsTags,
   reads,
-  removes,
   replaces,
   restored,
   settled,
@@ -28,20 +27,8 @@ const [fir, maple] = [
   { id: ID, name: 'maple' },
 ]
 
+/** Histories without batches, pages and restored plants are those of exhaustive.test.ts. */
 const POSSIBLE: Readonly<Record<string, Entries>> = {
-  'changes one after the other': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 3], 'maple', 200),
-    reads([4, 5], 'maple'),
-    removes([6, 7], 204),
-    reads([8, 9]),
-  ],
-  'reads before and after a change that overlaps both': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 9], 'maple', 200),
-    reads([3, 4], 'fir'),
-    reads([5, 6], 'maple'),
-  ],
   'a replayed and a refused create': [
     creates([0, 1], 'fir', 200),
     creates([2, 3], 'fir', 200),
@@ -52,45 +39,12 @@ const POSSIBLE: Readonly<Record<string, Entries>> = {
     replaces([2, 5], 'maple', 200, 'fir'),
     replaces([2, 5], 'oak', 412, 'fir'),
   ],
-  'an open change that takes effect late': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 3], 'maple'),
-    reads([4, 5], 'fir'),
-    reads([6, 7], 'maple'),
-  ],
-  'an open change that never takes effect': [
-    creates([0, 1], 'fir', 200),
-    removes([2, 3]),
-    reads([4, 5], 'fir'),
-  ],
-  'open changes in a row, of which the first is hidden': [
-    creates([0, 1], 'fir'),
-    updates([0, 1], { tag: 'Tree' }),
-    reads([2, 3], { name: 'fir', tag: 'Tree' }),
-  ],
-  'an open change that only a refusal shows': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 3], 'maple'),
-    replaces([4, 5], 'oak', 412, 'fir'),
-  ],
   'an open change that a service was still at work on when the database settled': [
     creates([0, 1], 'fir', 200),
     replaces([2, 5], 'maple'),
     settled(6, 4),
     reads([7, 8], 'fir'),
     reads([9, 10], 'maple'),
-  ],
-  'an open removal that another open change makes possible': [
-    creates([0, 1], 'maple', 200),
-    replaces([2, 3], 'fir'),
-    removes([4, 5], undefined, 'fir'),
-    reads([6, 7]),
-  ],
-  'an open change of before a fence': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 3], 'maple'),
-    fence(4),
-    reads([5, 6], 'maple'),
   ],
   'a batch, and another that conflicts': [
     batches([0, 1], [fir, { id: 3n, name: 'fir' }], { created: 2, replayed: 0 }),
@@ -113,46 +67,22 @@ const POSSIBLE: Readonly<Record<string, Entries>> = {
 }
 
 const IMPOSSIBLE: Readonly<Record<string, Entries>> = {
-  'a read of what nobody wrote': [reads([0, 1], 'fir')],
   'a stale read': [
     creates([0, 1], 'fir', 200),
     replaces([2, 3], 'maple', 200),
     reads([4, 5], 'fir'),
   ],
-  'a read that goes back': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 9], 'maple', 200),
-    reads([3, 4], 'maple'),
-    reads([5, 6], 'fir'),
-  ],
-  'a lost create': [creates([0, 1], 'fir', 200), reads([2, 3])],
-  'a lost removal': [creates([0, 1], 'fir', 200), removes([2, 3], 204), reads([4, 5], 'fir')],
   'two winners': [creates([0, 5], 'fir', 200), creates([0, 5], 'maple', 200)],
   'two conditional changes of the same version': [
     creates([0, 1], 'fir', 200),
     replaces([2, 5], 'maple', 200, 'fir'),
     replaces([2, 5], 'oak', 200, 'fir'),
   ],
-  'a refusal without a reason': [creates([0, 1], 'fir', 200), replaces([2, 3], 'oak', 412, 'fir')],
   'an update that loses another': [
     creates([0, 1], 'fir', 200),
     updates([2, 5], { tag: 'Tree' }, 200, { name: 'fir', tag: 'Tree' }),
     updates([2, 5], { name: 'oak' }, 200, { name: 'oak' }),
     reads([6, 7], 'oak'),
-  ],
-  'an open change that is made twice': [
-    creates([0, 1], 'fir', 200),
-    removes([2, 3]),
-    reads([4, 5]),
-    creates([6, 7], 'fir', 200),
-    reads([8, 9]),
-  ],
-  'an open change after a fence': [
-    creates([0, 1], 'fir', 200),
-    replaces([2, 3], 'maple'),
-    fence(4),
-    reads([5, 6], 'fir'),
-    reads([7, 8], 'maple'),
   ],
   'an open change after the database has settled': [
     creates([0, 1], 'fir', 200),
@@ -202,7 +132,7 @@ for (const [expected, histories] of [
   }
 }
 
-for (const seed of [1, 2, 3]) {
+for (const seed of [1, 2]) {
   for (const fences of [[], [20, 45, 70]]) {
     const name = `seed ${seed}, ${fences.length} fences`
     const calls = simulated(seed, { calls: 1000, lost: 500, fences })
