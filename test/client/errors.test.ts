@@ -129,18 +129,15 @@ const UNEXPECTED: Record<string, { fault: Fault; status: number; message: RegExp
   'a failure with null': { fault: json(500, null), status: 500, message: /: null$/ },
   'a success with null': { fault: json(200, null), status: 200, message: /: null$/ },
 }
-for (const [name, call] of Object.entries(CALLS)) {
-  t.test(
-    `${name} throws UnexpectedAnswerError for a response that violates the contract`,
-    async (t) => {
-      for (const [what, { fault, ...expected }] of Object.entries(UNEXPECTED)) {
-        const { client, proxy } = await connect(t, fault)
-        const error = await thrownBy(call(client))
-        t.match(error, { name: 'UnexpectedAnswerError', retryAfter: undefined, ...expected }, what)
-        t.equal(proxy.requests.length, 1, 'the redirect is not followed')
-      }
-    },
-  )
+for (const [what, { fault, ...expected }] of Object.entries(UNEXPECTED)) {
+  t.test(`${what} is an UnexpectedAnswerError`, async (t) => {
+    for (const [name, call] of Object.entries(CALLS)) {
+      const { client, proxy } = await connect(t, fault)
+      const error = await thrownBy(call(client))
+      t.match(error, { name: 'UnexpectedAnswerError', retryAfter: undefined, ...expected }, name)
+      t.equal(proxy.requests.length, 1, 'the redirect is not followed')
+    }
+  })
 }
 
 const stored = { id: 1, name: 'Abies' }
@@ -257,25 +254,6 @@ t.test('a count is read as a structured field (RFC 9651)', async (t) => {
 t.test('an entity tag that a proxy made weak works in ifMatch', async (t) => {
   const { client } = await connect(t, json(200, stored, { etag: 'W/"x"' }))
   t.equal((await client.getPlant(1n)).etag, '"x"')
-})
-
-t.test('an id is exact in any spelling', async (t) => {
-  for (const [text, id] of Object.entries({
-    '9007199254740993': 9007199254740993n,
-    '-9223372036854775808': -(2n ** 63n),
-    '4.0': 4n,
-    '9007199254740993.00': 9007199254740993n,
-    '9.223372036854775807e18': 2n ** 63n - 1n,
-    '-0': 0n,
-    '1e2': 100n,
-  })) {
-    const body = `{"id": ${text}, "name": "${text}", "more": {"number": ${text}}}`
-    const { client } = await connect(t, answered(200, tag, body))
-    const { plant } = await client.getPlant(1n)
-    t.equal(plant.id, id, text)
-    const isExact = String(Number(text)) === text || Number.isSafeInteger(Number(text))
-    t.match(plant, { name: text, more: { number: isExact ? Number(text) : id } })
-  }
 })
 
 for (const [link, next] of [
