@@ -4,8 +4,8 @@ import type { PlantChange } from '../../client/client.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
+  AMBIGUOUS,
   answered,
-  answeredInstead,
   busy,
   connectThrough,
   type Fault,
@@ -77,12 +77,6 @@ t.test('a refused list throws an error that names the change, and is not split',
   }
   t.match(await service.stored(first), { name: 'before' })
 })
-
-const AMBIGUOUS: Record<string, Fault> = {
-  ConnectionError: lostResponse,
-  PlantStoreError: answeredInstead(...busy),
-  UnexpectedAnswerError: answeredInstead(504),
-}
 
 t.test('a list without ifMatch succeeds in a retry, whatever an earlier attempt did', async (t) => {
   for (const fault of [...Object.values(AMBIGUOUS), lost]) {

@@ -7,8 +7,8 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import ts from 'typescript'
 import { makeFolder } from '../../tools/temporary-folders.ts'
-import type { Service } from '../helpers/service.ts'
-import { startNursery } from './nursery.ts'
+import { nursery } from '../helpers/nursery.ts'
+import { type Service, startService } from '../helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -121,7 +121,7 @@ let service: Service
 let folder: string
 t.before(async () => {
   folder = makeFolder(t, tmpdir())
-  service = await startNursery(t)
+  service = await startService(t, { fields: nursery })
   const document = await fetch(`${service.url}/documentation/json`)
   await generateTypes('plants.ts', await document.text())
   await generateTypes('published.ts', readFileSync(INTERFACE))
