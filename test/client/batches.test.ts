@@ -1,7 +1,7 @@
 /** `createPlants`: how it splits an array, and what it reports if a part fails. */
 
 import t, { type Test } from 'tap'
-import { BatchError, type NewPlant } from '../../client/client.ts'
+import { BatchError, type NewPlant, toJson } from '../../client/client.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { answered, connectThrough, type Fault, lost, passed, thrownBy } from './faulty-proxy.ts'
@@ -59,9 +59,9 @@ t.test('a part is at most 1 MiB of JSON', async (t) => {
     [0, 1],
     [1, 2],
   ] as const) {
-    const [one, two] = plantsOf(2, '') as [NewPlant, NewPlant]
-    const text = `[{"id":${one.id},"name":""},{"id":${two.id},"name":""}]`
-    const plants = [one, { ...two, name: 'x'.repeat(2 ** 20 + excess - text.length) }]
+    const [one, two] = plantsOf(2, '€') as [NewPlant, NewPlant]
+    const rest = 2 ** 20 + excess - Buffer.byteLength(toJson([one, two]))
+    const plants = [one, { ...two, name: `€${'x'.repeat(rest)}` }]
     const before = proxy.requests.length
     t.strictSame(await client.createPlants(plants), { created: 2, replayed: 0 })
     t.equal(proxy.requests.length - before, parts)

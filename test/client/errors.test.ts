@@ -256,6 +256,25 @@ t.test('an entity tag that a proxy made weak works in ifMatch', async (t) => {
   t.equal((await client.getPlant(1n)).etag, '"x"')
 })
 
+t.test('an id is exact in any spelling', async (t) => {
+  for (const [text, id] of Object.entries({
+    '9007199254740993': 9007199254740993n,
+    '-9223372036854775808': -(2n ** 63n),
+    '4.0': 4n,
+    '9007199254740993.00': 9007199254740993n,
+    '9.223372036854775807e18': 2n ** 63n - 1n,
+    '-0': 0n,
+    '1e2': 100n,
+  })) {
+    const body = `{"id": ${text}, "name": "${text}", "more": {"number": ${text}}}`
+    const { client } = await connect(t, answered(200, tag, body))
+    const { plant } = await client.getPlant(1n)
+    t.equal(plant.id, id, text)
+    const isExact = String(Number(text)) === text || Number.isSafeInteger(Number(text))
+    t.match(plant, { name: text, more: { number: isExact ? Number(text) : id } })
+  }
+})
+
 for (const [link, next] of [
   ['<?after=1>; rel="next"', '?after=1'],
   ['</assets/x.css?1>; rel=preload, <?after=1&x=%22>; rel="next"', '?after=1&x=%22'],
