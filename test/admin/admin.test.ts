@@ -21,7 +21,7 @@ async function start(t: Test, options: PlantStoreOptions = {}) {
 }
 
 t.test('health checks are served on the admin port', async (t) => {
-  const { adminUrl, url } = await start(t)
+  const { adminUrl, url, token } = await start(t)
   t.match(adminUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.not(adminUrl, url)
   for (const state of ['live', 'ready']) {
@@ -31,19 +31,14 @@ t.test('health checks are served on the admin port', async (t) => {
     t.same(await response.json(), { status: state })
   }
   t.equal((await fetch(`${adminUrl}/plants`)).status, 404)
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await fetch(`${url}/metrics`, { headers })).status, 404, 'not on the public port')
 })
 
 t.test('without the setting there is no admin port', async (t) => {
   const store = await startPlantStore()
   t.teardown(() => store.close())
   t.equal(store.adminUrl, undefined)
-})
-
-t.test('metrics are not served on the public port', async (t) => {
-  const { url, token } = await start(t)
-  t.equal((await fetch(`${url}/metrics`)).status, 401)
-  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
-  t.equal(response.status, 404)
 })
 
 const noIpv6 = (await isFree('::1')) ? false : '::1 is unavailable on this machine'
@@ -59,29 +54,26 @@ for (const { adminPort, host, skip } of [
   })
 }
 
-t.test('while the service stops, it is live but not ready', async (t) => {
-  const { url, token, adminUrl, close } = await start(t)
-  const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
-  const closed = close()
-  t.equal((await fetch(`${adminUrl}/health/ready`)).status, 503)
-  t.equal((await fetch(`${adminUrl}/health/live`)).status, 200)
-  socket.write(rest)
-  await answers
-  await closed
-  await t.rejects(fetch(`${adminUrl}/health/live`), { cause: { code: 'ECONNREFUSED' } })
-})
-
-t.test('a connection to the admin port does not delay the stop', async (t) => {
-  const { adminUrl, close } = await start(t)
-  const { port, hostname } = new URL(adminUrl)
-  const socket = connect(Number(port), hostname)
-  t.teardown(() => socket.destroy())
-  await once(socket, 'connect')
-  socket.resume()
-  const cut = once(socket, 'close')
-  await close()
-  await cut
-})
+t.test(
+  'while the service stops, it is live but not ready, and waits for no admin connection',
+  async (t) => {
+    const { url, token, adminUrl, close } = await start(t)
+    const { port, hostname } = new URL(adminUrl)
+    const idle = connect(Number(port), hostname)
+    t.teardown(() => idle.destroy())
+    await once(idle, 'connect')
+    const cut = once(idle.resume(), 'close')
+    const { socket, answers, rest } = await halfACreate(url, token, { id: 1, name: 'a' })
+    const closed = close()
+    t.equal((await fetch(`${adminUrl}/health/ready`)).status, 503)
+    t.equal((await fetch(`${adminUrl}/health/live`)).status, 200)
+    socket.write(rest)
+    await answers
+    await closed
+    await cut
+    await t.rejects(fetch(`${adminUrl}/health/live`), { cause: { code: 'ECONNREFUSED' } })
+  },
+)
 
 t.test('the service accepts no connections if the admin port is occupied', async (t) => {
   const occupant = createServer().listen(0, '127.0.0.1')

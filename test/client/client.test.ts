@@ -217,13 +217,6 @@ t.test('the token of the client is described', async (t) => {
   t.match(described, { name: 'described', scopes: ['read'], expiresAt: /^\d{4}-/ })
 })
 
-t.test('without a query, the iteration yields the whole store', async (t) => {
-  const { store, url, token } = await startService(t)
-  const plants = plantsOf('x', [-1n, 0n, 1n])
-  await importPlants(store, plants, 'stop')
-  t.strictSame(await all(createClient({ url, token }).plants()), plants)
-})
-
 t.test('the iteration fetches a page only when it reaches it', async (t) => {
   const proxy = await startFaultyProxy(t, service)
   const client = createClient({ url: proxy.url, token: service.token })
@@ -241,19 +234,17 @@ t.test('the iteration fetches a page only when it reaches it', async (t) => {
   t.equal(second?.next, undefined)
 })
 
-for (const ending of ['', '/', '//']) {
-  t.test(`a URL with a path that ends with '${ending}' works`, async (t) => {
-    const { url, requests } = await startFaultyProxy(t, service, [], '/some/prefix')
+t.test('a URL can have a path, with any number of slashes at its end', async (t) => {
+  const { url, requests } = await startFaultyProxy(t, service, [], '/some/prefix')
+  const tag = 'prefix'
+  const plants = await store(tag, [100n, 101n])
+  for (const ending of ['', '/', '//']) {
     const client = createClient({ url: new URL(url + ending), token: service.token })
-    const tag = `prefix ${ending}`
-    const first = 100n + BigInt(ending.length) * 10n
-    const plants = plantsOf(tag, [first, first + 1n, first + 2n])
-    for (const plant of plants) await client.createPlant(plant)
     t.strictSame(await all(client.plants({ tag, pageSize: 1 })), plants)
-    t.strictSame((await client.getPlant(first)).plant, plants[0])
-    t.ok(requests.every(({ line }) => line.split(' ')[1]?.startsWith('/some/prefix/plants')))
-  })
-}
+    t.strictSame((await client.getPlant(100n)).plant, plants[0])
+  }
+  t.ok(requests.every(({ line }) => line.split(' ')[1]?.startsWith('/some/prefix/plants')))
+})
 
 t.test('a custom fetch is used', async (t) => {
   const { url, token } = service
@@ -320,24 +311,20 @@ t.test('a call whose token cannot be supplied rejects without a request', async 
   t.same(requests, [])
 })
 
-for (const url of [
-  'localhost:3000',
-  'ftp://host',
-  '/plants',
-  '',
-  'http://user:password@host',
-  'http://host/?query',
-  'http://host/#fragment',
-]) {
-  t.test(`the URL '${url}' is rejected, and not quoted`, async (t) => {
-    // It can contain a password.
-    t.throws(() => createClient({ url, token: 'x' }), {
-      name: 'TypeError',
-      message:
-        /^invalid url: expected a URL such as http:\/\/host:3000 or https:\/\/host\/prefix \(in browsers also a relative one such as \/prefix\), without credentials, query or fragment$/,
-    })
-  })
-}
+const INVALID_URLS = [
+  ...['localhost:3000', 'ftp://host', '/plants', ''],
+  ...['http://user:password@host', 'http://host/?query', 'http://host/#fragment'],
+]
+t.test(
+  'an invalid URL is rejected, and not quoted, because it can contain a password',
+  async (t) => {
+    const message =
+      /^invalid url: expected a URL such as http:\/\/host:3000 or https:\/\/host\/prefix \(in browsers also a relative one such as \/prefix\), without credentials, query or fragment$/
+    for (const url of INVALID_URLS) {
+      t.throws(() => createClient({ url, token: 'x' }), { name: 'TypeError', message }, url)
+    }
+  },
+)
 
 t.test('an id that is not a bigint is rejected before anything is sent', async (t) => {
   const proxy = await startFaultyProxy(t, service)

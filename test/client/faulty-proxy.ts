@@ -64,6 +64,13 @@ export function answeredInstead(...[status, headers, body]: Answering): Fault {
   }
 }
 
+/** The error of an attempt that may have taken effect, and how to cause it when it has. */
+export const AMBIGUOUS: Readonly<Record<string, Fault>> = {
+  ConnectionError: lostResponse,
+  PlantStoreError: answeredInstead(...busy),
+  UnexpectedAnswerError: answeredInstead(504),
+}
+
 export interface FaultyProxy {
   readonly url: string
   /** The requests so far, such as `GET /plants/4`, and when they arrived. */

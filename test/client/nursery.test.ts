@@ -1,9 +1,9 @@
 /** The client against a real service with own fields: with their types, and without knowing them. */
 import t from 'tap'
 import { createClient, type Plant } from '../../client/client.ts'
-import type { Service } from '../helpers/service.ts'
+import { nursery } from '../helpers/nursery.ts'
+import { type Service, startService } from '../helpers/service.ts'
 import { thrownBy } from './faulty-proxy.ts'
-import { startNursery } from './nursery.ts'
 
 interface NurseryPlant extends Plant {
   height?: number
@@ -25,7 +25,7 @@ const OWN = {
 
 let service: Service
 t.before(async () => {
-  service = await startNursery(t)
+  service = await startService(t, { fields: nursery })
 })
 
 const connect = () => createClient<NurseryPlant>({ ...endpoint(), int64Fields: ['serial'] })

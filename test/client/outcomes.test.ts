@@ -5,13 +5,12 @@ import type { ChangeOptions, PlantStoreClient } from '../../client/client.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
+  AMBIGUOUS,
   answered,
-  answeredInstead,
   busy,
   connectThrough,
   type Fault,
   lost,
-  lostResponse,
   passed,
   thrownBy,
 } from './faulty-proxy.ts'
@@ -52,12 +51,6 @@ const overtaken =
     await service.store.update(latest, { name: 'by another' }, undefined)
     return after(exchange)
   }
-
-const AMBIGUOUS = {
-  ConnectionError: lostResponse,
-  PlantStoreError: answeredInstead(...busy),
-  UnexpectedAnswerError: answeredInstead(504),
-}
 
 for (const [name, change] of Object.entries(CHANGES)) {
   t.test(

@@ -8,8 +8,8 @@ import t from 'tap'
 import ts from 'typescript'
 import { declareClient } from '../../scripts/client/declarations.ts'
 import { makeFolder } from '../../tools/temporary-folders.ts'
-import type { Service } from '../helpers/service.ts'
-import { startNursery } from './nursery.ts'
+import { nursery } from '../helpers/nursery.ts'
+import { type Service, startService } from '../helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -122,7 +122,7 @@ let service: Service
 let folder: string
 t.before(async () => {
   folder = makeFolder(t, tmpdir())
-  service = await startNursery(t)
+  service = await startService(t, { fields: nursery })
   const document = await fetch(`${service.url}/documentation/json`)
   await generateTypes('plants.ts', await document.text())
   await generateTypes('published.ts', readFileSync(INTERFACE))

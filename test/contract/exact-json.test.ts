@@ -249,7 +249,7 @@ t.test('plants are parsed as JSON.parse does, with exact numbers', async () => {
       if (text.includes('\\')) return
       assert.deepEqual(keepPlants(built), keepPlants(JSON.parse(text, exactly)))
     }),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   )
 })
 
@@ -307,7 +307,7 @@ t.test('JSON that JSON.parse rejects is rejected, at any place', async () => {
         )
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   )
 })
 

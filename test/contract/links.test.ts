@@ -1,5 +1,6 @@
 /** The links in the contract, followed like a testing tool follows them. */
 import t from 'tap'
+import { importPlants } from '../../src/transfer/import.ts'
 import { contract } from '../helpers/contract-check.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 
@@ -15,7 +16,12 @@ interface LinkedOperation {
 
 type Exchange = Readonly<Record<string, unknown>>
 
-const FIR = { id: 4, name: 'Abies alba' }
+const FIR = { id: 4n, name: 'Abies alba' }
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
 
 /** A request for each operation that has links. */
 const REQUESTS: Readonly<Record<string, Call>> = {
@@ -80,8 +86,9 @@ t.test('the operations with links are those that are tried here', async (t) => {
 for (const { operationId, links } of linked) {
   for (const [name, link] of links) {
     t.test(`the link ${name} of ${operationId} leads to ${link.operationId}`, async (t) => {
-      const service = await startService(t)
-      await service.call({ body: FIR })
+      // Links lead to changes of these plants.
+      await importPlants(service.store, [FIR], 'replace')
+      for (const id of [5n, 6n]) await service.store.remove(id)
       const first = await exchange(service, REQUESTS[operationId] as Call)
       const parameters = Object.fromEntries(
         Object.entries(link.parameters).map(([key, value]) => [key, evaluate(value, first)]),

@@ -227,9 +227,9 @@ t.test('dates and times are judged as by another implementation', async (t) => {
         assert.equal(TEXT_FORMATS[format].isValid(text), validate(text), text)
         if (validate(text)) valid += 1
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     )
-    t.ok(valid > 500, `${format}: ${valid}`)
+    t.ok(valid > 200, `${format}: ${valid}`)
   }
 })
 

@@ -11,7 +11,16 @@ import { type Call, readAll, type Service } from '../helpers/service.ts'
 import { ask } from '../helpers/threads.ts'
 import { connectTls } from '../helpers/tls-client.ts'
 import { until } from '../helpers/until.ts'
-import { CALLS, create, get, list, name, startFaulty, toRequest } from './faulty-service.ts'
+import {
+  CALLS,
+  create,
+  type FaultyService,
+  get,
+  list,
+  name,
+  startFaulty,
+  toRequest,
+} from './faulty-service.ts'
 
 const authority = issue({ name: 'authority' })
 const certificate = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
@@ -62,7 +71,15 @@ const CHANGES: readonly [OperationId, Call, object | undefined][] = [
 ]
 
 for (const { scheme, config, connect } of TRANSPORTS) {
-  const start = (t: Test, faults: readonly Fault[]) => startFaulty(t, faults, { config })
+  let faulty: FaultyService
+  t.before(async () => {
+    faulty = await startFaulty(t, [], { config })
+  })
+  const setFaults = (...faults: Fault[]): FaultyService => {
+    faulty.injection.setFaults(faults)
+    return faulty
+  }
+  t.beforeEach(() => faulty.service.store.remove(4n))
 
   /** Sends a request and resolves to all bytes of the response once the connection is closed. */
   async function send(t: Test, service: Service, call: Call): Promise<string> {
@@ -72,13 +89,13 @@ for (const { scheme, config, connect } of TRANSPORTS) {
   }
 
   t.test(`before the work, over ${scheme}: nothing is sent or done`, async (t) => {
-    const { service } = await start(t, [{ cut: 'before-work' }])
+    const { service } = setFaults({ cut: 'before-work' })
     t.equal(await send(t, service, create), '')
-    t.equal(await service.count(), 0)
+    t.equal(await service.stored(4n), undefined)
   })
 
   t.test(`before the response, over ${scheme}: the change is committed`, async (t) => {
-    const { service, injection } = await start(t, [])
+    const { service, injection } = setFaults()
     for (const [operation, call, after] of CHANGES) {
       await service.store.remove(4n, undefined)
       if (!operation.startsWith('create')) await service.store.create({ ...stored, tag: undefined })
@@ -89,19 +106,17 @@ for (const { scheme, config, connect } of TRANSPORTS) {
   })
 
   t.test(`in the body, over ${scheme}: the head and half of the body are sent`, async (t) => {
-    const { service } = await start(t, [{ operation: 'createPlant', cut: 'in-body' }])
+    const { service } = setFaults({ operation: 'createPlant', cut: 'in-body' })
     const [head = '', body] = (await send(t, service, create)).split('\r\n\r\n')
     t.match(head, /^HTTP\/1\.1 200 OK\r\n/)
     const whole = JSON.stringify({ name })
     t.match(head, new RegExp(`\r\ncontent-length: ${whole.length}\r\n`))
     t.equal(body, whole.slice(0, whole.length / 2))
-    t.equal(await service.count(), 1)
+    t.ok(await service.stored(4n))
   })
 
   t.test(`a stream over ${scheme} is cut after some events, at the end of one`, async (t) => {
-    const { service } = await start(t, [
-      { operation: 'listChanges', cut: 'after-events', events: 3 },
-    ])
+    const { service } = setFaults({ operation: 'listChanges', cut: 'after-events', events: 3 })
     const headers = { accept: 'text/event-stream' }
     const call = { method: 'GET', path: '/changes?after=latest', headers }
     const socket = await connect(t, service)
@@ -109,9 +124,13 @@ for (const { scheme, config, connect } of TRANSPORTS) {
     socket.write(toRequest(call, service.token))
     // The first comment.
     await once(socket, 'data')
-    const create = (id: bigint) => ({ type: 'create' as const, id, name, tag: undefined })
-    await service.store.apply([create(1n), create(2n)], 'all-or-none')
-    await service.store.apply([create(3n), create(4n)], 'all-or-none')
+    for (const ids of [
+      [1n, 2n],
+      [3n, 5n],
+    ]) {
+      const creates = ids.map((id) => ({ type: 'create' as const, id, name }))
+      await service.store.apply(creates, 'all-or-none')
+    }
     const ids = [...String(await all).matchAll(/^data: .*"id":(\d+)/gm)].map(([, id]) => id)
     t.same(ids, ['1', '2', '3'])
     t.match(String(await all), /\}\n\n\r\n$/)
@@ -132,17 +151,23 @@ function blocksOf(response: string): string[] {
   return body.replace(/^[\da-f]+\r\n|\r\n/gm, '').split('\n\n')
 }
 
-/** Starts a service with the plants 1, 2 and 3. */
-async function startWithPlants(t: Test, fault: Fault): Promise<Service> {
-  const { service } = await startFaulty(t, [fault])
-  for (const id of [1n, 2n, 3n]) await service.store.create({ id, name, tag: undefined })
-  return service
+/** A service with the plants 1, 2 and 3. */
+let withPlants: FaultyService
+t.before(async () => {
+  withPlants = await startFaulty(t)
+  for (const id of [1n, 2n, 3n]) await withPlants.service.store.create({ id, name })
+})
+
+/** Sets the faults of that service. */
+function setFaults(...faults: Fault[]): Service {
+  withPlants.injection.setFaults(faults)
+  return withPlants.service
 }
 
 const STREAM = { accept: 'text/event-stream' }
 
 t.test('a stream that is cut in the body ends in the middle of the first event', async (t) => {
-  const service = await startWithPlants(t, { operation: 'listChanges', cut: 'in-body' })
+  const service = setFaults({ operation: 'listChanges', cut: 'in-body' })
   const [event = '', ...rest] = blocksOf(
     await send(t, service, { method: 'GET', path: '/changes', headers: STREAM }),
   )
@@ -152,7 +177,7 @@ t.test('a stream that is cut in the body ends in the middle of the first event',
 })
 
 t.test('comments of a stream do not count', async (t) => {
-  const service = await startWithPlants(t, { operation: 'listChanges', cut: 'in-body' })
+  const service = setFaults({ operation: 'listChanges', cut: 'in-body' })
   const socket = openConnection(t, service)
   const all = readAll(socket)
   const call = { method: 'GET', path: '/changes?after=latest', headers: STREAM }
@@ -167,13 +192,13 @@ t.test('comments of a stream do not count', async (t) => {
 
 for (const cut of ['before-work', 'before-response'] as const) {
   t.test(`a stream that is cut ${cut} has no head`, async (t) => {
-    const service = await startWithPlants(t, { operation: 'listChanges', cut })
+    const service = setFaults({ operation: 'listChanges', cut })
     t.equal(await send(t, service, { method: 'GET', path: '/changes', headers: STREAM }), '')
   })
 }
 
 t.test('a page is cut after some of its changes', async (t) => {
-  const service = await startWithPlants(t, {
+  const service = setFaults({
     operation: 'listChanges',
     cut: 'after-events',
     events: 2,
@@ -194,10 +219,10 @@ t.test(
   'a page with as many changes is cut before its end, and a shorter one is not cut',
   async (t) => {
     const fault = { operation: 'listChanges', cut: 'after-events', events: 3 } as const
-    const service = await startWithPlants(t, fault)
-    const [, body = ''] = (await send(t, service, { method: 'GET', path: '/changes' })).split(
-      '\r\n\r\n',
-    )
+    const service = setFaults(fault)
+    const [, body = ''] = (
+      await send(t, service, { method: 'GET', path: '/changes?limit=3' })
+    ).split('\r\n\r\n')
     t.equal(JSON.parse(`${body}]`).length, 3)
     const socket = openConnection(t, service)
     const shorter = toRequest({ method: 'GET', path: '/changes?limit=2' }, service.token)
@@ -210,40 +235,42 @@ t.test(
 
 t.test('a long poll is cut after some of its changes', async (t) => {
   const fault = { operation: 'listChanges', cut: 'after-events', events: 1 } as const
-  const { service, injection } = await startFaulty(t, [fault])
+  const { injection } = withPlants
+  const service = setFaults()
   const cursor = await latestCursor(service)
   injection.clearRequests()
+  setFaults(fault)
   const socket = openConnection(t, service)
   const all = readAll(socket)
   socket.write(
     toRequest({ method: 'GET', path: `/changes?wait=60&after=${cursor}` }, service.token),
   )
   await until('it arrives', () => injection.requests[0]?.fault === 0)
-  const create = (id: bigint) => ({ type: 'create' as const, id, name, tag: undefined })
-  await service.store.apply([create(1n), create(2n)], 'all-or-none')
+  const creates = [11n, 12n].map((id) => ({ type: 'create' as const, id, name }))
+  await service.store.apply(creates, 'all-or-none')
   const [, body = ''] = String(await all).split('\r\n\r\n')
-  t.match(JSON.parse(`${body}]`), [{ id: 1 }])
+  t.match(JSON.parse(`${body}]`), [{ id: 11 }])
 })
 
 t.test('a page whose text looks like changes is cut at the right place', async (t) => {
   const fault = { operation: 'listChanges', cut: 'after-events', events: 1 } as const
-  const { service } = await startFaulty(t, [fault])
+  const service = setFaults()
+  const path = `/changes?after=${await latestCursor(service)}`
+  setFaults(fault)
   const tricky = '}},{"cursor":"}]'
-  for (const id of [1n, 2n]) await service.store.create({ id, name: tricky, tag: 'ä}]' })
-  const [, body = ''] = (await send(t, service, { method: 'GET', path: '/changes' })).split(
-    '\r\n\r\n',
-  )
-  t.match(JSON.parse(`${body}]`), [{ id: 1, plant: { name: tricky, tag: 'ä}]' } }])
+  for (const id of [21n, 22n]) await service.store.create({ id, name: tricky, tag: 'ä}]' })
+  const [, body = ''] = (await send(t, service, { method: 'GET', path })).split('\r\n\r\n')
+  t.match(JSON.parse(`${body}]`), [{ id: 21, plant: { name: tricky, tag: 'ä}]' } }])
 })
 
 t.test('an error is cut in its body, too', async (t) => {
-  const { service } = await startFaulty(t, [{ cut: 'in-body' }])
+  const service = setFaults({ cut: 'in-body' })
   t.match(await send(t, service, get), /^HTTP\/1\.1 404 .*\r\n\r\n\{"error":40402,"message":$/s)
 })
 
 t.test('a response without a body is not cut in it', async (t) => {
-  const { service } = await startFaulty(t, [{ cut: 'in-body' }])
-  await service.store.create({ id: 4n, name, tag: undefined })
+  const service = setFaults({ cut: 'in-body' })
+  await service.store.create({ id: 4n, name })
   const calls: [Call, number][] = [
     [{ ...get, method: 'HEAD' }, 200],
     [{ ...get, headers: { 'if-none-match': '*' } }, 304],
@@ -262,7 +289,9 @@ t.test(
   'a connection is cut at its second request, and pipelined ones are not served',
   async (t) => {
     for (const cut of ['before-work', 'before-response', 'in-body'] as const) {
-      const { service, injection } = await startFaulty(t, [{ operation: 'createPlant', cut }])
+      const { injection } = withPlants
+      const service = setFaults({ operation: 'createPlant', cut })
+      injection.clearRequests()
       const socket = openConnection(t, service)
       t.equal((await ask(socket, toRequest(list, service.token))).status, 200)
       const rest = readAll(socket)

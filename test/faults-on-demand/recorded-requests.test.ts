@@ -3,14 +3,30 @@ import { once } from 'node:events'
 import t from 'tap'
 import { halfACreate } from '../helpers/client.ts'
 import { EventStream } from '../helpers/event-stream.ts'
-import { create, get, list, name, startFaulty, withoutTime } from './faulty-service.ts'
+import {
+  create,
+  type FaultyService,
+  get,
+  list,
+  name,
+  startFaulty,
+  withoutTime,
+} from './faulty-service.ts'
 
 const token = 'test'
 
+let faulty: FaultyService
+t.before(async () => {
+  faulty = await startFaulty(t)
+})
+t.beforeEach(() => {
+  faulty.injection.setFaults([])
+  faulty.injection.clearRequests()
+})
+
 t.test('requests are recorded in the order in which they arrive', async (t) => {
-  const { service, injection } = await startFaulty(t, [
-    { name: 'busy', operation: 'getPlant', error: 'store-busy' },
-  ])
+  const { service, injection } = faulty
+  injection.setFaults([{ name: 'busy', operation: 'getPlant', error: 'store-busy' }])
   const before = Date.now()
   const id = 2n ** 63n - 1n
   await service.call(create)
@@ -50,7 +66,7 @@ t.test('requests are recorded in the order in which they arrive', async (t) => {
 })
 
 t.test('requests that are refused are recorded, and those without a token are not', async (t) => {
-  const { service, injection } = await startFaulty(t)
+  const { service, injection } = faulty
   await service.call({ ...list, token: 'unknown-token-unknown' })
   await service.call({ ...list, path: '/plant' })
   await service.call({ method: 'DELETE' })
@@ -66,9 +82,8 @@ t.test('requests that are refused are recorded, and those without a token are no
 })
 
 t.test('a request without a response has no status', async (t) => {
-  const { service, injection } = await startFaulty(t, [
-    { operation: 'createPlant', cut: 'before-response' },
-  ])
+  const { service, injection } = faulty
+  injection.setFaults([{ operation: 'createPlant', cut: 'before-response' }])
   await t.rejects(service.call(create), { code: 'ECONNRESET' })
   const record = { method: 'POST', path: '/plants', operation: 'createPlant', token, ids: [4n] }
   t.same(injection.requests.map(withoutTime), [{ ...record, fault: 0 }])
@@ -84,7 +99,7 @@ t.test('a request without a response has no status', async (t) => {
 })
 
 t.test('the status of a stream is known while it is open', async (t) => {
-  const { service, injection } = await startFaulty(t)
+  const { service, injection } = faulty
   const stream = await EventStream.open(t, service)
   const record = { method: 'GET', path: '/changes', operation: 'listChanges', token, ids: [] }
   t.same(injection.requests.map(withoutTime), [{ ...record, status: 200 }])
@@ -92,7 +107,7 @@ t.test('the status of a stream is known while it is open', async (t) => {
 })
 
 t.test('records can be cleared, also while a request arrives', async (t) => {
-  const { service, injection } = await startFaulty(t)
+  const { service, injection } = faulty
   const { socket, answers, rest } = await halfACreate(service.url, service.token, { id: 4, name })
   injection.clearRequests()
   t.same(injection.requests, [])

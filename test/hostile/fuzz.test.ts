@@ -9,8 +9,8 @@ import { Trial } from './trial.ts'
 
 /** One campaign is the same in every run; the other is new each time. */
 const CAMPAIGNS = [
-  { seed: 1, requests: 2500 },
-  { seed: randomInt(2 ** 31), requests: 1000 },
+  { seed: 1, requests: 1500 },
+  { seed: randomInt(2 ** 31), requests: 500 },
 ]
 
 t.test('mutated requests get documented responses and do no harm', async (t) => {

@@ -101,25 +101,41 @@ const FAULTS: [what: string, fault: Issuer['fault'], logged: RegExp][] = [
     /jwks' responded with more than 262144 bytes$/,
   ],
 ]
+/** An issuer that one test after another breaks. */
+let broken: Issuer
+t.before(async () => {
+  broken = await startIssuer(t)
+})
+
 for (const [what, fault, logged] of FAULTS) {
-  t.test(`if the issuer ${what}, its tokens get 503 until it recovers`, async (t) => {
-    const { issuer, service, lines, statusWith } = await startBoth(t, fault)
-    const token = await issuer.sign()
-    t.match(await service.call({ ...read, token }), {
-      status: 503,
-      headers: { 'retry-after': '1' },
-      json: { error: 50304 },
-    })
-    const prefix = `cannot read the keys of ${issuer.url}: `
-    const line = String(lines.findLast((each) => each.startsWith(prefix)))
-    t.match(line, logged)
-    t.match(line, /^[ -~]*$/)
-    t.equal((await service.call(read)).status, 200, 'the tokens of the service work')
-    issuer.fault = () => false
-    t.equal(await statusWith(token), 200)
-    t.ok(lines.includes(`read new keys of ${issuer.url}`))
+  t.test(`if the issuer ${what}, its keys are unknown until it recovers`, async (t) => {
+    const lines: string[] = []
+    const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) })
+    const timeoutMs = /timeout/.test(logged.source) ? 200 : 30_000
+    const readKeys = issuerKeys(broken.config, log, { cooldownMs: 0, timeoutMs })
+    broken.fault = fault
+    t.match(await readKeys(), { json: undefined })
+    const prefix = `cannot read the keys of ${broken.url}: `
+    t.match(lines, [new RegExp(`^${prefix}[ -~]*$`)])
+    t.match(lines[0], logged)
+    broken.fault = () => false
+    await until('the keys are read', async () => (await readKeys()).json !== undefined)
+    t.equal(lines.at(-1), `read new keys of ${broken.url}`)
   })
 }
+
+t.test('if the issuer is down, its tokens get 503 until it recovers', async (t) => {
+  const { issuer, service, statusWith } = await startBoth(t, isDown)
+  const token = await issuer.sign()
+  t.match(await service.call({ ...read, token }), {
+    status: 503,
+    headers: { 'retry-after': '1' },
+    json: { error: 50304 },
+  })
+  t.equal((await service.call(read)).status, 200, 'the tokens of the service work')
+  issuer.fault = () => false
+  t.equal(await statusWith(token), 200)
+})
 
 t.test('the log has the reason of fetch, even without a code', async (t) => {
   const lines: string[] = []

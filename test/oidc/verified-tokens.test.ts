@@ -1,5 +1,5 @@
 /** How long the service trusts a token that it has verified. */
-import { hash } from 'node:crypto'
+import { createPrivateKey, hash, sign as signBytes } from 'node:crypto'
 import t from 'tap'
 import { IssuerTokens } from '../../src/oidc/issuer-tokens.ts'
 import { Issuer, newKey } from '../helpers/issuer.ts'
@@ -33,6 +33,18 @@ function setUp() {
 const sign = (key: 0 | 1, claims = {}) => {
   const exp = Math.floor(Date.now() / 1000) + 86_400
   return issuer.sign({ exp, ...claims }, {}, keys[key])
+}
+
+/** Signs tokens like one, except for their ids. */
+function signMany(token: string, count: number): string[] {
+  const [head = '', claims = ''] = token.split('.')
+  const { nbf: _, ...shared } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+  const key = createPrivateKey({ key: keys[0].secret, format: 'jwk' })
+  return Array.from({ length: count }, (_, jti) => {
+    const claims = Buffer.from(JSON.stringify({ ...shared, jti: `${jti}` })).toString('base64url')
+    const signature = signBytes(null, Buffer.from(`${head}.${claims}`), key)
+    return `${head}.${claims}.${signature.toString('base64url')}`
+  })
 }
 
 const nextTurn = () => new Promise(setImmediate)
@@ -84,9 +96,7 @@ t.test('ten thousand tokens are remembered', async (t) => {
   const { state, isValid } = setUp()
   // Within the leeway. Once the clock is set back, it would not be verified again.
   const early = await sign(0, { nbf: Math.floor(state.now / 1000) + 50 })
-  const rest = await Promise.all(
-    [...Array(10_000).keys()].map((each) => sign(0, { jti: `${each}` })),
-  )
+  const rest = signMany(early, 10_000)
   t.ok(await isValid(early))
   for (const token of rest.slice(1)) await isValid(token)
   state.now -= 20_000

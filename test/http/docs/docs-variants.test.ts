@@ -87,40 +87,23 @@ for (const path of PATHS) {
       t.ok(DECODERS[coding](content).equals(plain.content))
     }
   })
-
-  t.test(`HEAD ${path} has the headers of GET`, async (t) => {
-    for (const coding of CODINGS) {
-      const accept = { 'accept-encoding': coding }
-      const { date: _date, 'x-request-id': _id, ...expected } = (await call(path, accept)).headers
-      const { status, headers, content } = await call(path, accept, 'HEAD')
-      t.match({ status, content }, { status: 200, content: { length: 0 } })
-      t.match(headers, expected)
-    }
-  })
 }
 
 for (const [accepted, coding] of [
   [undefined, 'identity'],
-  ['', 'identity'],
-  ['identity', 'identity'],
   ['gzip', 'gzip'],
   ['GZip', 'gzip'],
-  ['gzip, deflate', 'gzip'],
   ['gzip, deflate, br, zstd', 'br'],
   ['br;q=0.5, gzip;q=0.9', 'gzip'],
   ['gzip;q=0.5, identity', 'identity'],
   ['*', 'br'],
-  ['br;q=0, *', 'gzip'],
   ['gzip;q=0, br;q=0', 'identity'],
   ['identity;q=0, gzip', 'gzip'],
   // Nothing is acceptable: the header is ignored rather than answered with 406.
   ['identity;q=0', 'identity'],
-  ['*;q=0', 'identity'],
   ['zstd, *;q=0', 'identity'],
   // Malformed or unknown.
   ['br;q=x', 'identity'],
-  ['br;q=-1', 'identity'],
-  ['zstd, deflate', 'identity'],
   [';q=1,,"', 'identity'],
   ['__proto__, constructor', 'identity'],
   ['gzip;x="br', 'gzip'],
@@ -144,24 +127,32 @@ t.test('entity tags are weak and unique to a file', async (t) => {
   for (const tag of tags) t.match(tag, /^W\/"[\w-]+"$/)
 })
 
+const accept = { 'accept-encoding': 'gzip' }
+
 for (const path of PATHS) {
-  t.test(`If-None-Match with the entity tag of ${path} gets 304`, async (t) => {
-    const accept = { 'accept-encoding': 'gzip' }
-    const { headers } = await call(path, accept)
+  t.test(`${path} is not sent again, and HEAD has the headers of GET`, async (t) => {
+    const { date: _date, 'x-request-id': _id, ...headers } = (await call(path, accept)).headers
+    const head = await call(path, accept, 'HEAD')
+    t.match(head, { status: 200, content: { length: 0 }, headers })
     const { etag, vary, 'cache-control': lifetime } = headers
-    for (const known of [etag, etag?.slice(2), `"x", ${etag}`, '*']) {
-      for (const method of ['GET', 'HEAD']) {
-        const answer = await call(path, { ...accept, 'if-none-match': known }, method)
-        t.match(answer, { status: 304, content: { length: 0 } }, `${known}`)
-        // RFC 9110 §15.4.5.
-        t.match(answer.headers, { etag, vary, 'cache-control': lifetime })
-        for (const name of ['content-type', 'content-encoding', 'content-length']) {
-          t.equal(answer.headers[name], undefined, name)
-        }
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await call(path, { ...accept, 'if-none-match': etag }, method)
+      t.match(answer, { status: 304, content: { length: 0 } })
+      // RFC 9110 §15.4.5.
+      t.match(answer.headers, { etag, vary, 'cache-control': lifetime })
+      for (const name of ['content-type', 'content-encoding', 'content-length']) {
+        t.equal(answer.headers[name], undefined, name)
       }
     }
   })
 }
+
+t.test('If-None-Match with an entity tag in another form gets 304', async (t) => {
+  const { etag } = (await call(ONE)).headers
+  for (const known of [etag?.slice(2), `"x", ${etag}`, '*']) {
+    t.equal((await call(ONE, { 'if-none-match': known })).status, 304, `${known}`)
+  }
+})
 
 t.test('If-None-Match with an unknown tag or none gets 200', async (t) => {
   const { etag = '' } = (await call(ONE)).headers

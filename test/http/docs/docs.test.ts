@@ -19,7 +19,7 @@ function referencesOf(html: string): string[] {
   return [...html.matchAll(/ (?:src|href)="([^"]*)"/g)].map(([, reference]) => reference as string)
 }
 
-for (const prefix of ['', '/some/prefix', '/documentation/of']) {
+for (const prefix of ['', '/documentation/of']) {
   for (const path of ['/documentation', '/documentation/']) {
     t.test(`the page at ${prefix}${path} finds all its files below it`, async (t) => {
       const page = await get(path)
@@ -100,16 +100,12 @@ for (const [path, location] of [
   })
 }
 
-for (const [path, type, read] of [
-  ['/documentation/json', 'application/json', JSON.parse],
-  ['/documentation/json?download', 'application/json', JSON.parse],
-] as const) {
+for (const path of ['/documentation/json', '/documentation/json?download']) {
   t.test(`${path} is the contract`, async (t) => {
     const answer = await get(path)
     t.equal(answer.status, 200)
-    t.equal(answer.headers.get('content-type'), type)
-    const text = await answer.text()
-    t.strictSame(read(text), contract)
+    t.equal(answer.headers.get('content-type'), 'application/json')
+    t.strictSame(await answer.json(), contract)
   })
 }
 
@@ -123,16 +119,11 @@ t.test('/documentation/yaml is openapi.yaml, byte for byte', async (t) => {
 
 for (const path of [
   '/documentation/nothing',
-  '/documentation/.env',
   '/documentation/json/',
   '/documentation/static',
   '/documentation/static/',
   '/documentation/static/nothing.js',
-  '/documentation/static/favicon-32x32.png',
-  '/documentation/static/theme/nothing.css',
   '/documentation/static/index.html',
-  '/documentation/static/index.html?again',
-  '/documentation/static/.htaccess',
   '/documentation/static//index.css',
   '/documentation/static/./index.css',
   '/documentation/static/../../package.json',
@@ -141,9 +132,7 @@ for (const path of [
   '/documentation/static/..%5c..%5cpackage.json',
   '/documentation/static/index.css%00',
   '/documentation/guides/nothing',
-  '/documentation/guides/index.html',
   '/documentation/guides/changes.html',
-  '/documentation/guides/changes/',
   '/documentation/guides/..%2fpackage.json',
   '/documentation/guides/constructor',
   `/documentation/static/${'long'.repeat(1000)}`,

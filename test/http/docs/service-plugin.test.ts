@@ -76,29 +76,30 @@ t.test('the docs show what has no description', async (t) => {
   t.same(shown, ['Markdown', {}])
 })
 
-t.test('the docs link to the page only if there is one', async (t) => {
-  const { links } = await settingsOf(t, { page: false })
-  t.same(links, [{ text: 'Guides', path: '/documentation/guides/' }])
-})
+t.test(
+  'the docs say how to get a token of an issuer, and link to the page if there is one',
+  async (t) => {
+    const { tokenHelp = '' } = await settingsOf(t, { ...OIDC, oidcReadScope: 'leer' })
+    t.match(tokenHelp, 'that https://id.example/realms/a issues for the audience `plants`')
+    t.match(tokenHelp, '`leer` and `plants:write`')
+    t.notMatch(tokenHelp, 'sign in')
+    const client = { ...OIDC, oidcClientId: 'page' }
+    t.match((await settingsOf(t, client)).tokenHelp, '[sign in on the page](/)')
+    const without = await settingsOf(t, { ...client, page: false })
+    t.notMatch(without.tokenHelp, 'sign in')
+    t.same(without.links, [{ text: 'Guides', path: '/documentation/guides/' }])
+    const usual = await readConfiguration(service, 'http://here/documentation')
+    t.equal(usual.tokenHelp, undefined)
 
-t.test('the docs say how to get a token of an issuer', async (t) => {
-  const { tokenHelp = '' } = await settingsOf(t, { ...OIDC, oidcReadScope: 'leer' })
-  t.match(tokenHelp, 'that https://id.example/realms/a issues for the audience `plants`')
-  t.match(tokenHelp, '`leer` and `plants:write`')
-  t.notMatch(tokenHelp, 'sign in')
-  const client = { ...OIDC, oidcClientId: 'page' }
-  t.match((await settingsOf(t, client)).tokenHelp, '[sign in on the page](/)')
-  t.notMatch((await settingsOf(t, { ...client, page: false })).tokenHelp, 'sign in')
-  t.equal((await settingsOf(t, {})).tokenHelp, undefined)
-
-  const show = wrapComponents.HttpAuth('HttpAuth', configure({ links: [], tokenHelp }).ui)
-  t.strictSame(show({ name: 'bearer' }), [
-    'div',
-    {},
-    ['HttpAuth', { name: 'bearer' }],
-    ['Markdown', { source: tokenHelp }],
-  ])
-})
+    const show = wrapComponents.HttpAuth('HttpAuth', configure({ links: [], tokenHelp }).ui)
+    t.strictSame(show({ name: 'bearer' }), [
+      'div',
+      {},
+      ['HttpAuth', { name: 'bearer' }],
+      ['Markdown', { source: tokenHelp }],
+    ])
+  },
+)
 
 /** Enters a token. Resolves to whether Swagger UI uses it, and to the problems that it shows. */
 async function enter(t: Test, value: string | undefined, url = service.url) {

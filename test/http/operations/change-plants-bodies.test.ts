@@ -9,7 +9,6 @@ t.before(async () => {
 })
 
 const MAX = 2n ** 63n - 1n
-const MIN = -(2n ** 63n)
 
 const send = (body: string) => service.call({ method: 'PATCH', body })
 
@@ -28,16 +27,10 @@ const INVALID: [what: string, body: string, message: string][] = [
   ['an op that is not a string', '[{"op":null,"id":1}]', `body/0/op must be ${ops}`],
   ['no id', '[{"op":"remove"}]', "body/0 must have required property 'id'"],
   ['an id in quotes', '[{"op":"remove","id":"1"}]', 'body/0/id must be an int64'],
-  ['a fraction', '[{"op":"remove","id":1.5}]', 'body/0/id must be an int64'],
   [
     'an id beyond int64',
     `[${good},{"op":"remove","id":${MAX + 1n}}]`,
     'body/1/id must be an int64',
-  ],
-  [
-    'an id below int64',
-    `[{"op":"update","id":${MIN - 1n},"name":"x"}]`,
-    'body/0/id must be an int64',
   ],
   [
     'a create without a name',
@@ -60,11 +53,6 @@ const INVALID: [what: string, body: string, message: string][] = [
     'body/0/tag must be string or null',
   ],
   [
-    'U+0000',
-    '[{"op":"update","id":1,"tag":"\\u0000"}]',
-    'body/0/tag must not contain U+0000 or a lone surrogate',
-  ],
-  [
     'a removal with a name',
     '[{"op":"remove","id":1,"name":"x"}]',
     "body/0 must not have the property 'name'",
@@ -83,11 +71,6 @@ const INVALID: [what: string, body: string, message: string][] = [
     'a property named __proto__',
     '[{"op":"remove","id":1,"__proto__":{"id":2}}]',
     "body/0 must not have the property '__proto__'",
-  ],
-  [
-    'a property named constructor',
-    '[{"op":"remove","id":1,"constructor":1}]',
-    "body/0 must not have the property 'constructor'",
   ],
   [
     'a property with a long name',

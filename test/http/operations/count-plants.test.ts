@@ -22,12 +22,8 @@ const list = (query: string, method = 'GET') => service.call({ method, path: `/p
 for (const [query, count] of [
   ['', 30],
   ['&tag=Tree', 20],
-  ['&tag=tree', 0],
   ['&untagged=true', 10],
-  ['&q=ABI', 15],
-  ['&q=abi&tag=Tree', 10],
   ['&q=abi&untagged=true', 5],
-  ['&tag=Tree&after=15', 20],
 ] as const) {
   t.test(`the count of ?limit=5${query} is that of all pages`, async (t) => {
     const page = await list(`?limit=5${query}`)
@@ -56,12 +52,4 @@ t.test('a count that cannot examine all plants is a lower bound', async (t) => {
   const path = '/plants?q=abies&limit=1&count=true'
   const { headers } = await other.call({ method: 'GET', path })
   t.equal(headers['plant-count'], `${SEARCH_MAX.plants / 4};at-least`)
-})
-
-t.test('a web app on another origin can read the count', async (t) => {
-  const other = await startService(t, { config: { corsOrigin: '*' } })
-  const headers = { origin: 'https://app.example' }
-  const answer = await other.call({ method: 'GET', path: '/plants?count=true', headers })
-  t.equal(answer.headers['plant-count'], '0')
-  t.match(answer.headers['access-control-expose-headers'], /(^|, )Plant-Count(,|$)/)
 })

@@ -23,30 +23,6 @@ t.test('a plant without a tag is returned without one', async (t) => {
   t.equal((await service.stored(5n))?.tag, null)
 })
 
-t.test('a repeated create returns the first response and changes nothing', async (t) => {
-  const body = { id: 6n, name: 'Abronia alpina Brandegee', tag: 'Forb/herb' }
-  const first = await service.call({ body })
-  const second = await service.call({ body })
-  t.same(second.json, first.json)
-  t.equal(second.status, 200)
-})
-
-for (const [what, other] of [
-  ['name', { name: 'b', tag: 'x' }],
-  ['tag', { name: 'a', tag: 'y' }],
-  ['missing tag', { name: 'a' }],
-  ['empty tag', { name: 'a', tag: '' }],
-] as const) {
-  t.test(`another ${what} under the same id is a conflict and changes nothing`, async (t) => {
-    const id = BigInt(100 + what.length)
-    await service.call({ body: { id, name: 'a', tag: 'x' } })
-    const answer = await service.call({ body: { id, ...other } })
-    t.equal(answer.status, 409)
-    t.match(answer.json, { error: 40901, message: String(id) })
-    t.same(await service.stored(id), { id, name: 'a', tag: 'x' })
-  })
-}
-
 t.test(
   'a thousand concurrent creates of one id with different contents have one winner',
   async (t) => {
@@ -62,15 +38,10 @@ t.test(
 const EXACT_IDS: [spelling: string, id: bigint][] = [
   [`${MAX}`, MAX],
   [`${MIN}`, MIN],
-  [`${SAFE - 1n}`, SAFE - 1n],
   [`${SAFE + 1n}`, SAFE + 1n],
-  [`-${SAFE - 1n}`, 1n - SAFE],
-  [`-${SAFE + 1n}`, -SAFE - 1n],
   [`${SAFE + 1n}.0`, SAFE + 1n],
   ['1.0', 1n],
-  ['1e2', 100n],
   ['-0', 0n],
-  ['2E+1', 20n],
   ['3000e-3', 3n],
   ['0.9223372036854775806e19', MAX - 1n],
   [`0e${'9'.repeat(400)}`, 0n],
@@ -86,8 +57,12 @@ for (const [spelling, id] of EXACT_IDS) {
 }
 
 const INVALID_IDS = [
-  ...[`${MAX + 1n}`, `${MIN - 1n}`, `${MAX + 1n}.0`, '1e19', '1.5', '1e400', '-1e400', '1e-400'],
-  ...['1.00000000000000000001', '9007199254740993.5', '"5"', 'true', 'null', '[1]', '{}'],
+  `${MAX + 1n}`,
+  `${MIN - 1n}`,
+  '1.5',
+  '1e400',
+  '"5"',
+  '[1]',
   '1'.repeat(100_000),
 ]
 for (const id of INVALID_IDS) {
@@ -101,23 +76,11 @@ for (const id of INVALID_IDS) {
 
 const INVALID_BODIES: [what: string, body: string, message: string][] = [
   ['a missing name', '{"id": 1}', "body must have required property 'name'"],
-  ['a missing id', '{"name": "x"}', "body must have required property 'id'"],
-  ...['null', '7', 'true', '["x"]', '{}'].flatMap((value): [string, string, string][] => [
-    [`the name ${value}`, `{"id": 1, "name": ${value}}`, 'body/name must be string'],
-    [`the tag ${value}`, `{"id": 1, "name": "x", "tag": ${value}}`, 'body/tag must be string'],
-  ]),
-  ...['null', '[]', '"text"', '5', 'true'].map((body): [string, string, string] => [
+  ...['null', '[]', '"text"'].map((body): [string, string, string] => [
     `the body ${body}`,
     body,
     'body must be object',
   ]),
-  ...['name', 'tag'].flatMap((member): [string, string, string][] =>
-    ['\\u0000', 'a\\u0000b', '\\ud800', '\\udc00', 'a\\udfffb', '\\udc00\\ud800'].map((text) => [
-      `${text} in the ${member}`,
-      `{"id": 1, "name": "x", "${member}": "${text}"}`,
-      `body/${member} must not contain U+0000 or a lone surrogate`,
-    ]),
-  ),
 ]
 for (const [what, body, message] of INVALID_BODIES) {
   t.test(`${what} is rejected`, async (t) => {
@@ -127,12 +90,6 @@ for (const [what, body, message] of INVALID_BODIES) {
 
 const NOT_JSON: [what: string, body: string | Buffer][] = [
   ['empty', ''],
-  ['white space', ' \n'],
-  ['truncated', '{"id": 1, "name": "x"'],
-  ['followed by more', '{"id": 1, "name": "x"} {}'],
-  ['a trailing comma', '{"id": 1, "name": "x",}'],
-  ['NaN', '{"id": NaN, "name": "x"}'],
-  ['a leading zero', '{"id": 01, "name": "x"}'],
   ['a byte order mark', '\ufeff{"id": 1, "name": "x"}'],
   ['form data', 'id=1&name=x'],
   ['bytes that are not UTF-8', Buffer.from('{"id": 1, "name": "\xff"}', 'latin1')],
@@ -154,29 +111,12 @@ t.test('64 levels of nesting are accepted', async (t) => {
   t.equal((await service.call({ body })).status, 200)
 })
 
-const STRINGS: [what: string, text: string][] = [
-  ['empty', ''],
-  ['surrounding white space', '  \t x \n '],
-  ['astral', '🌱𝒜\u{10ffff}'],
-  ['composed', '\u00e9'],
-  ['decomposed', 'e\u0301'],
-  ['compatibility forms', '\ufb01\u2126\u212b'],
-  ['a byte order mark', '\ufeffx'],
-  ['controls', '\u0001\u001f\u007f\u0085\u2028\u2029'],
-  ['non-characters', '\ufffe\uffff\ufdd0'],
-  ['quotes', `"'\\\`$(id)%00--; DROP TABLE plants`],
-  ['long', 'x'.repeat(500_000)],
-  ['numbers in a string', '12345678901234567890 1e400'],
-]
-for (const [index, [what, text]] of STRINGS.entries()) {
-  t.test(`strings are returned code point by code point: ${what}`, async (t) => {
-    const id = BigInt(200 + index)
-    const answer = await service.call({ body: { id, name: text, tag: text } })
-    t.equal(answer.status, 200)
-    t.strictSame(answer.json, { name: text, tag: text })
-    t.strictSame(await service.stored(id), { id, name: text, tag: text })
-  })
-}
+t.test('strings are returned code point by code point', async (t) => {
+  const name = ` \t 🌱\u{10ffff}e\u0301\u00e9\ufb01\ufeff\u0001\u2028\uffff"'\\%00 1e400 \n `
+  const answer = await service.call({ body: { id: 200n, name, tag: '' } })
+  t.strictSame(answer.json, { name, tag: '' })
+  t.strictSame(await service.stored(200n), { id: 200n, name, tag: '' })
+})
 
 t.test('unknown properties are ignored and do not pollute prototypes', async (t) => {
   const body = `{

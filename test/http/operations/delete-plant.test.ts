@@ -2,7 +2,6 @@
 
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { importPlants } from '../../../src/transfer/import.ts'
 import { openConnection } from '../../helpers/connection.ts'
 import { type Call, type Service, startService } from '../../helpers/service.ts'
 import { ask } from '../../helpers/threads.ts'
@@ -14,31 +13,6 @@ t.before(async () => {
 
 const remove = (id: bigint, call: Call = {}) =>
   service.call({ method: 'DELETE', path: `/plants/${id}`, ...call })
-
-for (const id of [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0n]) {
-  t.test(`the plant ${id} is deleted once`, async (t) => {
-    await importPlants(
-      service.store,
-      [id - 1n, id, id + 1n]
-        .filter((each) => BigInt.asIntN(64, each) === each)
-        .map((each) => ({ id: each, name: 'x' })),
-      'replace',
-    )
-    const before = await service.count()
-    t.match(await remove(id), { status: 204, body: '' })
-    t.equal(await service.stored(id), undefined)
-    t.equal(await service.count(), before - 1)
-    t.same((await remove(id)).json, { error: 40402, message: `plant ${id} does not exist` })
-    t.equal(await service.count(), before - 1)
-  })
-}
-
-t.test('an id can be reused after a DELETE', async (t) => {
-  await service.call({ body: { id: 10n, name: 'Abies', tag: 'Tree' } })
-  await remove(10n)
-  t.equal((await service.call({ body: { id: 10n, name: 'Acer' } })).status, 200)
-  t.same(await service.stored(10n), { id: 10n, name: 'Acer', tag: null })
-})
 
 t.test('exactly one of many concurrent deletes removes the plant', async (t) => {
   await service.call({ body: { id: 11n, name: 'Abies' } })

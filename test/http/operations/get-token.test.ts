@@ -2,13 +2,19 @@
 import t from 'tap'
 import type { Scope } from '../../../contract/scopes.ts'
 import { makeMirror } from '../../helpers/mirrors.ts'
-import { startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service.ts'
+
+const SETTING = 'a-token-from-the-settings'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t, { config: { token: SETTING } })
+})
 
 const call = { method: 'GET', path: '/token' }
 const DAY_MS = 86_400_000
 
 t.test('a token can see its name and scopes, whatever its scopes are', async (t) => {
-  const service = await startService(t)
   const lists: Scope[][] = [['read'], ['write'], ['read', 'write']]
   for (const scopes of lists) {
     const name = scopes.join(' and ')
@@ -18,7 +24,6 @@ t.test('a token can see its name and scopes, whatever its scopes are', async (t)
 })
 
 t.test('a token can see when it expires', async (t) => {
-  const service = await startService(t)
   const start = Date.now()
   const token = await service.issueToken('expiring', ['read'], DAY_MS)
   const { json } = await service.call({ ...call, token })
@@ -29,7 +34,6 @@ t.test('a token can see when it expires', async (t) => {
 })
 
 t.test('a time that RFC 3339 cannot represent counts as never', async (t) => {
-  const service = await startService(t)
   const token = await service.issueToken('eternal', ['read'], Number.POSITIVE_INFINITY)
   t.strictSame((await service.call({ ...call, token })).json, { name: 'eternal', scopes: ['read'] })
 })
@@ -59,14 +63,11 @@ t.test(
 )
 
 t.test('a token from the settings has a name, too', async (t) => {
-  const token = 'a-token-from-the-settings'
-  const service = await startService(t, { config: { token } })
   const expected = { name: 'PLANT_STORE_TOKEN', scopes: ['read', 'write'] }
-  t.strictSame((await service.call({ ...call, token })).json, expected)
+  t.strictSame((await service.call({ ...call, token: SETTING })).json, expected)
 })
 
 t.test('nothing else about a token is revealed, and no one else sees it', async (t) => {
-  const service = await startService(t)
   for (const token of [null, 'unknown']) {
     t.equal((await service.call({ ...call, token })).status, 401)
   }

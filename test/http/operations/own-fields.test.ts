@@ -1,13 +1,9 @@
 /** Own fields at their limits. */
 import t, { type Test } from 'tap'
-import { extendContract, loadContract } from '../../../contract/contract.ts'
 import { loadOverlay } from '../../../contract/overlay/overlay.ts'
 import { OWN_FIELDS_MAX, type OwnField } from '../../../contract/own-fields.ts'
-import { readAllChanges } from '../../helpers/changes.ts'
-import { answerCheck } from '../../helpers/contract-check.ts'
-import { nursery } from '../../helpers/nursery.ts'
 import { writeOverlay } from '../../helpers/overlay.ts'
-import { jsonOf, type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service.ts'
 
 /** Names that a careless program confuses with other members, reorders, inherits or does not quote. */
 const NAMES = [
@@ -21,9 +17,12 @@ const NAMES = [
 
 const FILLED = Array.from({ length: OWN_FIELDS_MAX - NAMES.length }, (_, index) => `f${index}`)
 
+/** What HTML and JSON must escape. */
+const description = 'see <head> of "it"'
+
 const named: readonly OwnField[] = [...NAMES, ...FILLED].map((name) => ({
   name,
-  schema: { type: 'string' },
+  schema: { type: 'string', description },
 }))
 
 /** The order of own fields in JSON. */
@@ -118,29 +117,16 @@ t.test('the served contract has fields with any names', async (t) => {
       [],
       schema,
     )
+    t.equal(components.schemas[schema].properties.Id.description, description)
   }
 })
 
 const NUMBERS: readonly [name: string, given: string, stored: string | 400][] = [
-  ['int64', '-9223372036854775808', '-9223372036854775808'],
-  ['int64', '9223372036854775807', '9223372036854775807'],
-  ['int64', '9223372036854775807.0', '9223372036854775807'],
   ['int64', '922337203685477580700e-2', '9223372036854775807'],
-  ['int64', '9007199254740993', '9007199254740993'],
   ['int64', '-0', '0'],
-  ['int64', '9223372036854775808', 400],
-  ['int64', '-9223372036854775809', 400],
-  ['int64', '0.5', 400],
-  ['int32', '-2147483648', '-2147483648'],
-  ['int32', '2147483647', '2147483647'],
   ['int32', '2147483648', 400],
   ['number', '5e-324', '5e-324'],
-  ['number', '-5e-324', '-5e-324'],
-  ['number', '1.7976931348623157e308', '1.7976931348623157e+308'],
-  ['number', '-1.7976931348623157e308', '-1.7976931348623157e+308'],
   ['number', '-0', '0'],
-  ['number', '-0.0e5', '0'],
-  ['number', '1.0', '1'],
   ['number', '24.50', '24.5'],
   ['number', '1e21', '1e+21'],
   ['number', '9007199254740993', 400],
@@ -223,47 +209,4 @@ t.test('a create can have 100,000 unknown members next to own fields', async (t)
   const path = '/plants/1'
   t.match(await service.call({ method: 'PUT', path, body }), { status: 200 })
   t.equal(await read(service, path), `{"id":1,"name":"Abies",${own}}`)
-})
-
-t.test('a create without the fields of a stored plant is a conflict', async (t) => {
-  const service = await serve(t, nursery)
-  const plant = { id: 1, name: 'Abies', height: 120, serial: 2n ** 63n - 1n }
-  const responses = []
-  for (const body of [
-    plant,
-    { ...plant, color: 'red' },
-    { id: 1, name: 'Abies' },
-    { id: 1, name: 'Abies', height: 120 },
-    { ...plant, height: 121 },
-    { ...plant, light: 'sun' },
-  ])
-    responses.push((await service.call({ body })).status)
-  t.same(responses, [200, 200, 409, 409, 409, 409])
-  const batch = async (...plants: object[]) =>
-    (await service.call({ path: '/plants/batch', body: plants })).status
-  t.equal(await batch(plant, { ...plant, color: 'red' }), 200)
-  t.equal(await batch(plant, { ...plant, height: 121 }), 400)
-  t.equal(await batch({ id: 2, name: 'Abies' }, { ...plant, height: 121 }), 409)
-  t.equal(await read(service, '/plants'), `[${jsonOf(plant)}]`)
-  t.equal((await readAllChanges(service, '')).length, 1)
-})
-
-t.test('a response that violates the own fields fails the tests', async (t) => {
-  const check = answerCheck(extendContract(loadContract(), nursery))
-  const service = await serve(t, nursery)
-  await service.call({ body: { id: 1, name: 'Abies', height: 120 } })
-  const answer = await service.call({ method: 'GET', path: '/plants/1' })
-  check('GET', '/plants/1', answer)
-  for (const wrong of ['"120"', '12e5', 'null', '1.5']) {
-    const body = answer.body.replace('120', wrong)
-    const headers = { ...answer.headers, 'content-length': String(body.length) }
-    t.throws(() => check('GET', '/plants/1', { ...answer, headers, body }), /height/, wrong)
-  }
-})
-
-t.test('the docs serve the contract as it is, whatever descriptions contain', async (t) => {
-  const description = 'see <head> of "it"'
-  const { url } = await serve(t, [{ name: 'height', schema: { type: 'number', description } }])
-  const contract = JSON.parse(await (await fetch(`${url}/documentation/json`)).text())
-  t.equal(contract.components.schemas.Plant.properties.height.description, description)
 })

@@ -24,9 +24,6 @@ const list = async (query: string) => {
 const byIds = (ids: readonly unknown[]) => ids.map((id) => `id=${id}`).join('&')
 
 for (const [query, found] of [
-  ['id=4', [4n]],
-  ['id=5', []],
-  [byIds(IDS.toReversed()), IDS],
   ['id=4&id=0&id=4&id=7', [0n, 4n]],
   ['id=4&id=0&id=-1&after=-1', [0n, 4n]],
   ['id=4&id=0&limit=1', [0n, 4n]],
@@ -70,11 +67,9 @@ t.test('a page of very large plants ends early, and its link can be followed', a
 })
 
 for (const [query, message] of [
-  ['id=', 'the query parameter id must be an int64 in decimal'],
   ['id', 'the query parameter id must be an int64 in decimal'],
   ['id=4&id=05', 'the query parameter id must be an int64 in decimal'],
   ['id=4,5', 'the query parameter id must be an int64 in decimal'],
-  ['id=9223372036854775808', 'the query parameter id must be an int64 in decimal'],
   [byIds(Array(201).fill(4)), 'the query parameter id must not be repeated more than 200 times'],
   ...['tag=Tree', 'untagged=true', 'count=true'].map(
     (other) =>
@@ -84,11 +79,6 @@ for (const [query, message] of [
       ] as const,
   ),
   ['id=4&limit=1&limit=1', 'the query parameter limit must not be repeated'],
-  ['id=4&after=1&after=1', 'the query parameter after must not be repeated'],
-  [
-    'id[]=4',
-    'unknown query parameter "id[]": this operation accepts limit, after, tag, untagged, q, id, count',
-  ],
 ] as const) {
   t.test(`the query ${query.slice(0, 30)} is rejected`, async (t) => {
     t.match(await list(query), { status: 400, json: { error: 40004, message } })

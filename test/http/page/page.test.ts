@@ -10,9 +10,7 @@ import { loadContract } from '../../../contract/contract.ts'
 import { PAGE_BUNDLE } from '../../../scripts/page-bundle.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { loadPage } from '../../../src/http/page/page.ts'
-import { issue, writeFiles } from '../../helpers/certificates.ts'
 import { type Service, startService } from '../../helpers/service.ts'
-import { sendTls } from '../../helpers/tls-client.ts'
 
 /** What browsers send when a person opens a URL. */
 const BROWSERS = {
@@ -194,13 +192,14 @@ t.test('with --page off, browsers get the redirect too, and there are no files',
   }
 })
 
-t.test('with --docs off, all clients get the page', async (t) => {
+t.test('with --docs off, all clients get the page, which knows it', async (t) => {
   const off = await startService(t, { config: { docs: false } })
   for (const headers of [HTML, {}]) {
     const page = await call('/', headers, off)
     t.match(page, { status: 200, headers: { vary: 'Accept-Encoding' } })
     t.match(String(page.content), 'page/main.js')
   }
+  t.strictSame((await readSettings(off)).settings, { docs: false, fields: [] })
   t.equal((await off.call({ method: 'GET', path: '/documentation' })).status, 404)
 })
 
@@ -212,12 +211,6 @@ async function readSettings(of: Service): Promise<{ settings: unknown; policy: s
   const json = attribute.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
   return { settings: JSON.parse(json), policy: `${headers['content-security-policy']}` }
 }
-
-t.test('the page knows whether there are docs', async (t) => {
-  t.strictSame((await readSettings(service)).settings, { docs: true, fields: [] })
-  const off = await startService(t, { config: { docs: false } })
-  t.strictSame((await readSettings(off)).settings, { docs: false, fields: [] })
-})
 
 t.test('the page knows the own fields of plants', async (t) => {
   const schema = { type: 'string', title: '"><script>alert(1)</script>' } as const
@@ -245,7 +238,8 @@ t.test('the page knows how people sign in, and can call the issuer', async (t) =
     signIn: { issuer, clientId, audience: 'urn:plants', scopes },
     fields: [],
   })
-  const usual = (await readSettings(service)).policy
+  const { settings: usualSettings, policy: usual } = await readSettings(service)
+  t.strictSame(usualSettings, { docs: true, fields: [] })
   const connect = "connect-src 'self'"
   t.equal(policy, usual.replace(connect, `${connect} https://id.example:8443`))
   t.match(policy, /script-src 'self';/)
@@ -282,16 +276,4 @@ t.test('without a built page, the error names the commands that build it', async
     code: 'unknown-path',
     message: 'the page is not built: run npm ci, then npm run page',
   })
-})
-
-t.test('the page is served over TLS', async (t) => {
-  const authority = issue({ name: 'authority' })
-  const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
-  const { port } = await startService(t, { config: writeFiles(t.testdir(), pair) })
-  for (const path of ['/', '/page/main.js']) {
-    const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\n\r\n`
-    const [answer] = await sendTls(port, authority.cert, head)
-    t.match(answer, { status: 200 })
-    t.equal(answer?.headers['content-length'], `${Buffer.byteLength(answer?.body ?? '')}`)
-  }
 })

@@ -121,37 +121,28 @@ t.test('concurrent readiness checks share one query of the store', async (t) => 
   t.equal(asked, 2, 'a later check queries the store again')
 })
 
-t.test('a body can arrive in many small chunks', async (t) => {
-  const service = await startService(t)
-  const socket = openConnection(t, service)
-  const bytes = readAll(socket)
-  const body = JSON.stringify({ id: 1, name: 'x'.repeat(40_000) })
-  const headers =
-    'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'
-  socket.write(formatHead(service, 'POST /plants', headers))
-  socket.write(
-    `${body
-      .match(/.{1,100}/g)
-      ?.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`)
-      .join('')}0\r\n\r\n`,
-  )
-  t.match(answersOf(await bytes), [{ status: 200 }])
-  t.equal((await service.stored(1n))?.name.length, 40_000)
-})
-
-t.test('no error is logged if a client disconnects in the middle of a body', async (t) => {
+t.test('a body can arrive in many small chunks, and one that ends early is no error', async (t) => {
   const lines: string[] = []
   const service = await startService(t, {
     logger: { stream: { write: (line) => void lines.push(line) } },
   })
   const socket = openConnection(t, service)
-  socket.write(
-    formatHead(service, 'POST /plants', 'Content-Type: application/json\r\nContent-Length: 50\r\n'),
-  )
-  socket.write('{"id":')
+  const bytes = readAll(socket)
+  const body = JSON.stringify({ id: 1, name: 'x'.repeat(40_000) })
+  const parts = body.match(/.{1,100}/g) ?? []
+  const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`)
+  const headers =
+    'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n'
+  const head = formatHead(service, 'POST /plants', headers)
+  socket.write(`${head}${chunks.join('')}0\r\n\r\n`)
+  t.match(answersOf(await bytes), [{ status: 200 }])
+  t.equal((await service.stored(1n))?.name.length, 40_000)
+
+  const leaving = openConnection(t, service)
+  leaving.write(`${head}${chunks[0]}`)
   const [connection] = await once(service.app.server, 'connection')
   for (const _ of 'ab') await service.call({ method: 'GET' })
-  socket.resetAndDestroy()
+  leaving.resetAndDestroy()
   await new Promise((resolve) => connection.on('close', resolve))
   t.equal((await service.call({ method: 'GET' })).status, 200)
   t.notMatch(lines.join(''), /"level":[56]0/, 'no error is logged')

@@ -7,7 +7,10 @@ import { type Service, startService } from '../../helpers/service.ts'
 const OTHER_APP = 'http://localhost:5173'
 
 let service: Service
+/** Without --cors-origin. */
+let off: Service
 t.before(async () => {
+  off = await startService(t)
   service = await startService(t, { config: { corsOrigin: [APP, OTHER_APP] } })
 })
 
@@ -54,7 +57,6 @@ t.test('the examples of the CORS headers in the contract are what is sent', asyn
 })
 
 t.test('OPTIONS that is no preflight behaves as without CORS', async (t) => {
-  const off = await startService(t)
   for (const path of ['/plants', '/plants/4', '/nowhere', '*', '/health/live']) {
     for (const headers of [{ origin: APP }, { 'access-control-request-method': 'POST' }, {}]) {
       for (const withToken of [true, false]) {
@@ -86,7 +88,6 @@ t.test('with *, every origin is allowed', async (t) => {
 })
 
 t.test('without --cors-origin, no response has a CORS header', async (t) => {
-  const off = await startService(t)
   for (const path of ['/plants', '/nowhere', '/plants/%ff', '/health/live']) {
     for (const method of ['GET', 'OPTIONS']) {
       for (const token of [null, off.token]) {

@@ -1,6 +1,7 @@
 /** Rate limits: per token, and per address for requests without a valid token. */
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { addressKey } from '../../../src/http/request/rate-limit.ts'
+import { addressKey, failureLimit } from '../../../src/http/request/rate-limit.ts'
 import type { Answer } from '../../helpers/contract-check.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
@@ -85,25 +86,20 @@ t.test('a previously valid token is exempt from the limit per address', async (t
   )
 })
 
-t.test('valid requests do not count as failures', async (t) => {
-  const service = await startService(t, { config: { authFailureLimit: TEN_FAILURES } })
-  const tokens = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => service.issueToken(`token-${index}`, ['read'])),
-  )
-  for (const token of tokens) t.equal((await service.call({ ...read, token })).status, 200)
-})
-
 t.test('X-Forwarded-For is used only if it comes from a trusted proxy', async (t) => {
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES, trustProxy: '192.0.2.0/24' },
   })
+  for (let sent = 0; sent < 20; sent++) {
+    const token = await service.issueToken(`token-${sent}`, ['read'])
+    t.equal((await service.call({ ...read, token })).status, 200, 'valid tokens do not count')
+  }
   for (let sent = 0; sent < 10; sent++) await fail(service, 1, `198.51.100.${sent}`)
   t.same(statusesOf(await fail(service, 1, '198.51.100.99')), [429])
 })
 
 t.test('failures are not limited if the limit is off', async (t) => {
-  const service = await startService(t, { config: { authFailureLimit: 'off' } })
-  t.same(new Set(statusesOf(await fail(service, 1200))), new Set([401]))
+  t.equal(failureLimit({} as FastifyInstance, 'off'), undefined)
 })
 
 t.test('--rate-limit limits the requests of a token', async (t) => {

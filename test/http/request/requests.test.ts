@@ -105,7 +105,7 @@ test('a path over the limit is rejected', async (t) => {
   await assertAnswer(t, { path: `/${'x'.repeat(20_000)}` }, 431, 43101)
 })
 
-const paths = ['/plant', '//plants', '/plants/1/', '/plants/1/2', '/PLANTS/1', '/PLANTS']
+const paths = ['/plant', '/plants/1/2', '/PLANTS/1', '/PLANTS']
 for (const path of [...paths, '/plants%00', '/..', '/health', '/health/livez', '/plants%2F1']) {
   test(`the path ${path} is unknown`, async (t) => {
     await assertAnswer(t, { method: 'GET', path }, 404, 40401)

@@ -1,28 +1,12 @@
 import t, { type Test } from 'tap'
-import type { OperationId } from '../../../contract/operation-types.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Restriction } from '../../../service/restriction.ts'
+import { CALLS } from '../../faults-on-demand/faulty-service.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../../helpers/mirrors.ts'
 import { type Call, type Service, sendRaw, startService } from '../../helpers/service.ts'
 
 const name = 'Abies alba Mill.'
-const path = '/plants/4'
-
 const create: Call = { body: { id: 5n, name } }
-
-const CALLS: Readonly<Record<OperationId, Call>> = {
-  listPlants: { method: 'GET' },
-  getPlant: { method: 'GET', path },
-  listChanges: { method: 'GET', path: '/changes' },
-  listTags: { method: 'GET', path: '/tags' },
-  getToken: { method: 'GET', path: '/token' },
-  createPlant: create,
-  createPlants: { path: '/plants/batch', body: [{ id: 5n, name }] },
-  changePlants: { method: 'PATCH', path: '/plants', body: [{ op: 'remove', id: 4n }] },
-  replacePlant: { method: 'PUT', path, body: { name: 'Acer' } },
-  updatePlant: { method: 'PATCH', path, body: { name: 'Acer' } },
-  deletePlant: { method: 'DELETE', path },
-}
 
 /** Starts a service on a restricted database with the plant 4. */
 async function startRestricted(t: Test, restriction: Restriction): Promise<Service> {

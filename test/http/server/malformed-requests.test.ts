@@ -4,11 +4,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { openConnection } from '../../helpers/connection.ts'
 import { assertIntact } from '../../helpers/rejection.ts'
-import { sendHead } from '../../helpers/send-head.ts'
 import { answersOf, readAll, type Service, sendRaw, startService } from '../../helpers/service.ts'
-import { ask } from '../../helpers/threads.ts'
 
 let service: Service
 t.before(async () => {
@@ -140,18 +137,6 @@ test('a body cut off after its response gets no second response', async (t) => {
   )
 })
 
-test('a connection stays usable after a rejected body', async (t) => {
-  const create = (text: string, connection: string) =>
-    head({
-      'Content-Type': 'application/json',
-      'Content-Length': text.length,
-      Connection: connection,
-    }) + text
-  const socket = openConnection(t, service)
-  t.equal((await ask(socket, create('{', 'keep-alive'))).status, 400)
-  t.equal((await ask(socket, create('{"id": 1, "name": "alive"}', 'close'))).status, 200)
-})
-
 test('HTTP/1.0 without a Host header is served', async (t) => {
   const [answer] = await sendRaw(service.port, 'GET /health/live HTTP/1.0\r\n\r\n')
   t.equal(answer?.status, 200)
@@ -182,15 +167,4 @@ function authorization(): string {
 function head(headers: Record<string, string | number>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization()}${lines.join('')}\r\n`
-}
-
-for (const [line, type] of [
-  ['POST /plants', 'application/json'],
-  ['PUT /plants/1', 'application/json'],
-  ['PATCH /plants/1', 'application/merge-patch+json'],
-]) {
-  test(`${line} with a Content-Type but no body gets 400`, async (t) => {
-    const head = [`${line} HTTP/1.1`, 'Host: x', `Content-Type: ${type}`]
-    t.match(await sendHead(service, head), { status: 400, body: /"error":40001/ })
-  })
 }

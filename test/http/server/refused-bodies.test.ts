@@ -11,7 +11,7 @@ import { connectTls } from '../../helpers/tls-client.ts'
 
 const LENGTH = 3_000_000
 
-const TIMES = 60
+const TIMES = 20
 
 let service: Service
 t.before(async () => {
@@ -94,7 +94,7 @@ t.test('a client that sends all of a body first gets the response over TLS', asy
   const authority = issue({ name: 'authority' })
   const pair = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
   const { port, token } = await startService(t, { config: writeFiles(t.testdir(), pair) })
-  for (let time = 0; time < 10; time++) {
+  for (let time = 0; time < 5; time++) {
     const socket = await connectTls(port, authority.cert)
     const answers = await sendFirst(socket, { token, headers: [length, close] })
     t.match(answers, [{ status: 413, headers: { connection: 'close' } }], `${time}`)

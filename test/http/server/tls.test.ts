@@ -29,6 +29,12 @@ const files = writeFiles(t.testdir(), pair)
 /** Longer than any test takes. */
 const NEVER = 600_000
 
+/** The service of all tests that neither stop it nor need other options. */
+let service: Service
+t.before(async () => {
+  service = await startTls(t)
+})
+
 function startTls(t: Test, options: StartOptions = {}): Promise<Service> {
   return startService(t, { ...options, config: { ...options.config, ...files } })
 }
@@ -45,25 +51,23 @@ function create(id: number, token: string): string {
 }
 
 t.test('requests are answered over TLS, even after the client has half-closed', async (t) => {
-  const service = await startTls(t)
-  const { token } = service
-  const answers = await sendTls(service.port, ca, create(1, token))
+  const answers = await sendTls(service.port, ca, create(1, service.token))
   t.match(answers, [{ status: 200 }])
-  t.equal(await service.count(), 1)
+  t.ok(await service.stored(1n))
 })
 
 t.test('a request that follows its response over TLS is served', async (t) => {
-  const { port, token } = await startTls(t)
+  const { port, token } = service
   const socket = await connectTls(port, ca)
   t.teardown(() => socket.destroy())
-  for (let id = 0; id < 50; id++) {
+  for (let id = 0; id < 5; id++) {
     t.equal((await ask(socket, create(id, token))).status, 200)
     t.equal((await ask(socket, head('GET', '/health/live', token))).status, 200)
   }
 })
 
 t.test('one request at a time is served over TLS', async (t) => {
-  const { port, token } = await startTls(t)
+  const { port, token } = service
   const live = head('GET', '/health/live', token)
   for (const [requests, count] of [
     [create(1, token).repeat(3), 1],
@@ -76,9 +80,9 @@ t.test('one request at a time is served over TLS', async (t) => {
 })
 
 t.test('an https URL is served over TLS', async (t) => {
-  const { port, token } = await startTls(t)
+  const { port, token } = service
   for (const scheme of ['https', 'http']) {
-    const [answer] = await sendTls(port, ca, head('GET', `${scheme}://localhost/plants`, token))
+    const [answer] = await sendTls(port, ca, head('GET', `${scheme}://localhost/tags`, token))
     t.match(answer, { status: 200, body: '[]' })
   }
 })
@@ -102,7 +106,6 @@ t.test('what follows an unread response over TLS is not served', async (t) => {
 })
 
 t.test('a client that disconnects after it has pipelined over TLS does no harm', async (t) => {
-  const service = await startTls(t)
   const { port, token } = service
   const live = head('GET', '/health/live', token)
   const socket = (await connectTls(port, ca)).on('error', () => {})
@@ -130,7 +133,7 @@ t.test('malformed requests are rejected over TLS', async (t) => {
 })
 
 t.test('the service speaks TLS 1.2 and 1.3, and only HTTP/1.1', async (t) => {
-  const { port } = await startTls(t)
+  const { port } = service
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const options = { minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] }
     const socket = await connectTls(port, ca, options)
@@ -144,7 +147,7 @@ t.test('the service speaks TLS 1.2 and 1.3, and only HTTP/1.1', async (t) => {
 })
 
 t.test('TLS 1.2 requires authenticated encryption', async (t) => {
-  const { port } = await startTls(t)
+  const { port } = service
   const maxVersion = 'TLSv1.2'
   for (const ciphers of ['ECDHE+AES+SHA1', 'ECDHE+AES+SHA256:!AEAD', 'kRSA']) {
     await t.rejects(connectTls(port, ca, { maxVersion, ciphers }), ciphers)
@@ -177,7 +180,6 @@ t.test('a client that does not speak TLS is disconnected without a response', as
 })
 
 t.test('bytes outside the TLS session end the connection', async (t) => {
-  const service = await startTls(t)
   const raw = connect(service.port, '127.0.0.1')
   const socket = await connectTls(service.port, ca, { socket: raw })
   const gone = readAll(socket)
