@@ -5,6 +5,7 @@
  * In such a process, the `t` that a file imports from tap is a test of its own, so its hooks and teardowns apply to that
  * file alone.
  */
+import './without-domains.ts'
 import { registerHooks } from 'node:module'
 import t, { type Test } from 'tap'
 import { shareOpenapiSchema } from './openapi-schema.ts'
