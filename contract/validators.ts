@@ -25,11 +25,11 @@ const WITHOUT_NUL = '^[^\\x00]*$'
 export function bodyCompiler(): ValidatorCompiler {
   const ajv = createBodyAjv()
   let inherited: Ajv2020 | undefined
-  return (schema) => {
+  return compileOnce((schema) => {
     if (!hasInheritedName(schema)) return ajv.compile(withKeywords(schema))
     inherited ??= createBodyAjv({ ownProperties: true })
     return inherited.compile(withKeywords(schema))
-  }
+  })
 }
 
 /**
@@ -42,7 +42,18 @@ export function parameterCompiler(): ValidatorCompiler {
   const ajv = createAjv({ useDefaults: true, coerceTypes: 'array' })
   addNumber(ajv, 'int64', 'an int64 in decimal', (text) => parseInt64(String(text)))
   addNumber(ajv, 'int32', 'an integer', (text) => toInt32(parseInt64(String(text))))
-  return (schema) => ajv.compile(withKeywords(schema))
+  return compileOnce((schema) => ajv.compile(withKeywords(schema)))
+}
+
+/** A compiler that has one validator for equal schemas, because operations share many. */
+function compileOnce(compile: ValidatorCompiler): ValidatorCompiler {
+  const validators = new Map<string, Validator>()
+  return (schema) => {
+    const key = JSON.stringify(schema)
+    const validator = validators.get(key) ?? compile(schema)
+    validators.set(key, validator)
+    return validator
+  }
 }
 
 /**

@@ -10,6 +10,10 @@ const SOURCES = globSync(
   },
 )
 
+// tap would record each file of node_modules that a test loads, and read its source map. It sets this variable for test
+// processes after it has read .taprc.
+process.env._TAPJS_PROCESSINFO_EXCLUDE_ = String(/^node:|[\\/](\.tap|node_modules)[\\/]/)
+
 /** Tells tap to measure all sources in each test process. */
 export default function mapCoverage(): string[] {
   return SOURCES

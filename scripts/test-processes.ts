@@ -33,6 +33,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   others: ['**/*.test.ts'],
   'system/browser': ['browser/{cors,docs,page-sign-in}.system.ts'],
   'system/page-access': ['browser/{own-fields,page-access*}.system.ts'],
+  'system/page-changes': ['browser/page-{bulk-changes,changes*,crash,faults}.system.ts'],
   'system/page': ['browser/*.system.ts'],
   'system/clusters': ['{failover,faults}/*.system.ts', 'consistency/postgres-*.system.ts'],
   'system/kills': ['{consistency,crash}/*.system.ts', 'webhooks/processes.system.ts'],
@@ -40,6 +41,7 @@ const PROCESSES: Readonly<Record<string, readonly string[]>> = {
   'system/commands': ['commands/*.system.ts'],
   // Its files share a service.
   'system/threads': ['http-threads/*.system.ts'],
+  'system/users': ['{client,consistency,oidc,package}/**/*.system.ts'],
   'system/others': ['**/*.system.ts'],
 }
 

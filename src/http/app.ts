@@ -24,8 +24,8 @@ import { authenticateBearers } from './request/authentication.ts'
 import { bodyMethods, bodyReader, checkBodyHead, JSON_TYPES } from './request/body.ts'
 import { Cors, serveCors } from './request/cors.ts'
 import {
+  compileValidator,
   rejectUndefinedParameters,
-  requestValidators,
   validationError,
 } from './request/parameters.ts'
 import { enforceRestriction } from './request/restriction-gate.ts'
@@ -118,7 +118,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Content in a DELETE has no meaning (RFC 9110 §9.3.5), as in a GET.
     scope.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
     // Validation against the contract: 400.
-    scope.setValidatorCompiler(requestValidators())
+    scope.setValidatorCompiler(compileValidator)
     scope.setSchemaErrorFormatter(validationError)
     // Faults: every error that the contract documents for the operation.
     faults?.inject(scope)

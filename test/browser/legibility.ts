@@ -13,7 +13,7 @@ export async function findIllegible(page: Page, selector: string): Promise<strin
   if (!loaded) await page.evaluate(axe.source)
   const within = JSON.stringify(selector)
   const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(${within}, { runOnly: ${JSON.stringify(RULES)} })`,
+    `axe.run(${within}, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ["violations"] })`,
   )
   const faint = violations.flatMap(({ nodes }) =>
     nodes.map((node) => node.html + node.failureSummary),

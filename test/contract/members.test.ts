@@ -13,6 +13,7 @@ import {
   writeText,
 } from '../../contract/members.ts'
 import { describePlants } from '../../contract/plant.ts'
+import { anyText } from '../helpers/arbitraries.ts'
 
 t.test('the members of a plant are those of the contract, in its order', async (t) => {
   t.same(plantMembers(loadContract()), members)
@@ -34,7 +35,7 @@ const VALUES: { readonly [Type in MemberType]: fc.Arbitrary<MemberValue> } = {
   int32: fc.integer(),
   number: fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0),
   boolean: fc.boolean(),
-  string: fc.string({ unit: 'binary' }),
+  string: anyText(),
 }
 
 for (const [type, values] of Object.entries(VALUES) as [MemberType, fc.Arbitrary<MemberValue>][]) {

@@ -5,9 +5,10 @@
  * In such a process, the `t` that a file imports from tap is a test of its own, so its hooks and teardowns apply to that
  * file alone.
  */
+import './without-domains.ts'
 import { registerHooks } from 'node:module'
 import t, { type Test } from 'tap'
-import { shareOpenapiSchema } from './openapi-schema.ts'
+import { shareContracts } from './shared-contracts.ts'
 
 const FILE_TEST = new URL('./file-test.ts', import.meta.url).href
 
@@ -25,7 +26,7 @@ export function testOf(file: string): Test {
 
 /** Runs test files one after the other, each as a subtest. The paths are relative to test/. */
 export async function runFiles(files: readonly string[]): Promise<void> {
-  shareOpenapiSchema()
+  await shareContracts()
   const urls = new Map(files.map((file) => [new URL(`../${file}`, import.meta.url).href, file]))
   registerHooks({
     resolve: (specifier, context, nextResolve) =>

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import t from 'tap'
 import { decodeUtf8, type TextPart } from '../../src/transfer/decode.ts'
+import { anyText } from '../helpers/arbitraries.ts'
 
 /** Decodes bytes that arrive in chunks. */
 async function decode(bytes: Buffer, chunkBytes: number): Promise<TextPart[]> {
@@ -15,7 +16,7 @@ async function decode(bytes: Buffer, chunkBytes: number): Promise<TextPart[]> {
 }
 
 const line = fc.oneof(
-  fc.string({ unit: 'binary' }).map((text) => Buffer.from(text)),
+  anyText().map((text) => Buffer.from(text)),
   fc.constantFrom('é', '€', '🌱', '\ufffd', '\ufeff').map((text) => Buffer.from(text)),
   fc.uint8Array().map((bytes) => Buffer.from(bytes)),
 )

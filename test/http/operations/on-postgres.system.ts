@@ -1,4 +1,5 @@
 /** Runs the test files about plants and tokens again, with both on a PostgreSQL server. */
+import '../../helpers/without-domains.ts'
 import t from 'tap'
 import type { OperationId } from '../../../contract/operation-types.ts'
 import { postgres } from '../../helpers/engine.ts'
