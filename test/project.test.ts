@@ -3,7 +3,11 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { ALONE, filesByProcess, SYSTEM_TESTS } from '../scripts/test-processes.ts'
 
-const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
+const PROJECT = new URL('..', import.meta.url)
+
+const read = (file: string): string => readFileSync(new URL(file, PROJECT), 'utf8')
+
+const lock = read('package-lock.json')
 
 t.test('an installation compiles nothing', async (t) => {
   // npm drops better-sqlite3's `gypfile: false` when it writes the lockfile, and would then compile the
@@ -15,9 +19,7 @@ t.test('an installation compiles nothing', async (t) => {
 t.test(
   'an installation of the package runs no scripts of it, and npm warns about none',
   async (t) => {
-    const { scripts } = JSON.parse(
-      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-    )
+    const { scripts } = JSON.parse(read('package.json'))
     const names = ['preinstall', 'install', 'postinstall', 'prepare']
     t.same(
       names.filter((name) => name in scripts),
@@ -26,12 +28,13 @@ t.test(
   },
 )
 
-t.test('the lockfile contains no download URLs', async (t) => {
-  t.notMatch(lock, /"resolved": "http/)
+t.test('the lockfiles contain no download URLs', async (t) => {
+  for (const each of [lock, read('analysis/package-lock.json')])
+    t.notMatch(each, /"resolved": "http/)
 })
 
 t.test('npm test and npm run test:system run every test file once', async (t) => {
-  const { include } = parse(readFileSync(new URL('../.taprc', import.meta.url), 'utf8'))
+  const { include } = parse(read('.taprc'))
   const processes = [...filesByProcess()]
   for (const [name, files] of processes) t.ok(files.length > 0, `${name} has files to run`)
   t.same(
