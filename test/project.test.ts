@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -31,6 +32,40 @@ t.test(
 t.test('the lockfiles contain no download URLs', async (t) => {
   for (const each of [lock, read('analysis/package-lock.json')])
     t.notMatch(each, /"resolved": "http/)
+})
+
+interface Job {
+  readonly uses?: string
+  readonly steps?: readonly { readonly uses?: string; readonly with?: object }[]
+}
+
+t.test('workflows pin actions, have few permissions and keep no credentials', async (t) => {
+  for (const file of globSync('.github/workflows/*', { cwd: PROJECT })) {
+    const { permissions, jobs } = parse(read(file))
+    t.notMatch(
+      JSON.stringify(permissions ?? 'write-all'),
+      /write/,
+      `${file} starts without write permissions`,
+    )
+    for (const job of Object.values<Job>(jobs)) {
+      const steps = [job, ...(job.steps ?? [])].filter(({ uses = './' }) => !uses.startsWith('./'))
+      for (const { uses, with: inputs } of steps as NonNullable<Job['steps']>) {
+        t.match(uses, /@[0-9a-f]{40}$/, `${file} pins ${uses}`)
+        if (uses?.startsWith('actions/checkout@')) t.match(inputs, { 'persist-credentials': false })
+      }
+    }
+  }
+})
+
+t.test('only the version in package.json can be released, with what changed in it', async (t) => {
+  const notes = (tag: string) =>
+    execFileSync(process.execPath, ['scripts/release/notes.ts', tag], {
+      cwd: PROJECT,
+      stdio: 'pipe',
+    })
+  const { version } = JSON.parse(read('package.json'))
+  t.match(String(notes(`v${version}`)), /^- /m)
+  t.throws(() => notes(`${version}`), /the tag is/)
 })
 
 t.test('npm test and npm run test:system run every test file once', async (t) => {
