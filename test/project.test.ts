@@ -1,9 +1,14 @@
+import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { ALONE, filesByProcess, SYSTEM_TESTS } from '../scripts/test-processes.ts'
 
-const lock = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
+const PROJECT = new URL('..', import.meta.url)
+
+const read = (file: string): string => readFileSync(new URL(file, PROJECT), 'utf8')
+
+const lock = read('package-lock.json')
 
 t.test('an installation compiles nothing', async (t) => {
   // npm drops better-sqlite3's `gypfile: false` when it writes the lockfile, and would then compile the
@@ -15,9 +20,7 @@ t.test('an installation compiles nothing', async (t) => {
 t.test(
   'an installation of the package runs no scripts of it, and npm warns about none',
   async (t) => {
-    const { scripts } = JSON.parse(
-      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-    )
+    const { scripts } = JSON.parse(read('package.json'))
     const names = ['preinstall', 'install', 'postinstall', 'prepare']
     t.same(
       names.filter((name) => name in scripts),
@@ -26,12 +29,47 @@ t.test(
   },
 )
 
-t.test('the lockfile contains no download URLs', async (t) => {
-  t.notMatch(lock, /"resolved": "http/)
+t.test('the lockfiles contain no download URLs', async (t) => {
+  for (const each of [lock, read('analysis/package-lock.json')])
+    t.notMatch(each, /"resolved": "http/)
+})
+
+interface Job {
+  readonly uses?: string
+  readonly steps?: readonly { readonly uses?: string; readonly with?: object }[]
+}
+
+t.test('workflows pin actions, have few permissions and keep no credentials', async (t) => {
+  for (const file of globSync('.github/workflows/*', { cwd: PROJECT })) {
+    const { permissions, jobs } = parse(read(file))
+    t.notMatch(
+      JSON.stringify(permissions ?? 'write-all'),
+      /write/,
+      `${file} starts without write permissions`,
+    )
+    for (const job of Object.values<Job>(jobs)) {
+      const steps = [job, ...(job.steps ?? [])].filter(({ uses = './' }) => !uses.startsWith('./'))
+      for (const { uses, with: inputs } of steps as NonNullable<Job['steps']>) {
+        t.match(uses, /@[0-9a-f]{40}$/, `${file} pins ${uses}`)
+        if (uses?.startsWith('actions/checkout@')) t.match(inputs, { 'persist-credentials': false })
+      }
+    }
+  }
+})
+
+t.test('only the version in package.json can be released, with what changed in it', async (t) => {
+  const notes = (tag: string) =>
+    execFileSync(process.execPath, ['scripts/release/notes.ts', tag], {
+      cwd: PROJECT,
+      stdio: 'pipe',
+    })
+  const { version } = JSON.parse(read('package.json'))
+  t.match(String(notes(`v${version}`)), /^- /m)
+  t.throws(() => notes(`${version}`), /the tag is/)
 })
 
 t.test('npm test and npm run test:system run every test file once', async (t) => {
-  const { include } = parse(readFileSync(new URL('../.taprc', import.meta.url), 'utf8'))
+  const { include } = parse(read('.taprc'))
   const processes = [...filesByProcess()]
   for (const [name, files] of processes) t.ok(files.length > 0, `${name} has files to run`)
   t.same(

@@ -4,7 +4,15 @@ import { cpSync, existsSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createPlant } from '../helpers/client.ts'
-import { CHECKOUT, checkPage, emptyFolder, startService, TOKEN, Tools } from './installation.ts'
+import {
+  CHECKOUT,
+  checkPage,
+  emptyFolder,
+  fetchNode,
+  startService,
+  TOKEN,
+  Tools,
+} from './installation.ts'
 
 const START = ['npm', 'start', '--silent', '--']
 
@@ -22,22 +30,58 @@ function copyCheckout(): string {
   return copy
 }
 
-t.test('npm ci && npm start serves the page, as does npm prune --omit=dev', async (t) => {
+t.test('a checkout installed with Node 20', async (t) => {
+  const node20 = new Tools(await fetchNode(folder, '20'), folder)
   const checkout = copyCheckout()
-  for (const args of [['ci'], ['prune', '--omit=dev']]) {
-    await tools.run(checkout, 'npm', ...args)
+
+  await t.test('npm ci prints no warnings, but which Node to use', async (t) => {
+    const printed = await node20.run(checkout, 'sh', '-c', 'npm ci 2>&1')
+    const warnings = printed.split('\n').filter((line) => /\bwarn\b|Node \d/.test(line))
+    t.match(warnings, [/^plant-store: Node 22\.18 or later is required.* which run Node 26/])
+    t.equal(warnings.length, 1)
+  })
+
+  await t.test('npm start serves the page', async (t) => {
+    const { url, stop } = await startService(t, node20, checkout, START)
+    await checkPage(t, url)
+    await stop()
+  })
+
+  await t.test('npm test works in a copy of the checkout', async (t) => {
+    const copy = join(folder, 'copy')
+    cpSync(checkout, copy, { recursive: true, verbatimSymlinks: true })
+    const test = ['test/time/shared-runs.test.ts', '--disable-coverage', '--reporter=tap']
+    t.match(await node20.run(copy, 'npm', 'test', '--', ...test), /^ok 1 - test\/time/m)
+  })
+
+  await t.test('npm ci installs less than 450 MB', async (t) => {
+    const du = execFileSync('du', ['-sm', 'node_modules'], { cwd: checkout, encoding: 'utf8' })
+    t.ok(Number.parseInt(du, 10) < 450, du)
+  })
+
+  await t.test('npm prune --omit=dev keeps the page', async (t) => {
+    await tools.run(checkout, 'npm', 'prune', '--omit=dev')
+    t.notOk(existsSync(join(checkout, 'node_modules/esbuild')))
     const { url, stop } = await startService(t, tools, checkout, START)
     await checkPage(t, url)
     await stop()
-  }
-  t.notOk(existsSync(join(checkout, 'node_modules/esbuild')))
+  })
 })
 
 t.test('npm ci --omit=dev && npm start runs the service without the page', async (t) => {
   const checkout = copyCheckout()
-  await tools.run(checkout, 'npm', 'ci', '--omit=dev')
+  t.notMatch(await tools.run(checkout, 'npm', 'ci', '--omit=dev'), /Node \d/)
   const { url, stop } = await startService(t, tools, checkout, START)
   t.equal((await fetch(url, { headers: { accept: 'text/html' } })).status, 404)
   t.equal((await createPlant(url, TOKEN, { id: 4, name: 'Abies alba Mill.' })).status, 200)
   await stop()
+})
+
+t.test('npm audit finds nothing', async (t) => {
+  const failure = await tools.run(CHECKOUT, 'npm', 'run', 'audit').then(
+    () => '',
+    ({ stdout, stderr }) => `${stdout}${stderr}`,
+  )
+  const isOffline = /audit endpoint returned an error|ENOTFOUND/.test(failure)
+  t.equal(failure, '', { skip: isOffline && 'the registry or sigstore.dev cannot be reached' })
 })
