@@ -66,26 +66,6 @@ t.test("the README's tour gets the responses that it announces", async (t) => {
   t.equal(changes.length, 2)
 })
 
-t.test('a backup can be restored twice as docs/operating.md says', async (t) => {
-  const service = await startService(t)
-  await service.call({ body: { id: 4, name: 'Abies alba Mill.' } })
-  const folder = makeFolder(t, tmpdir())
-  const [, restoring = ''] =
-    /^### Restoring a backup$([\s\S]*?)^### /m.exec(read('docs/operating.md')) ?? []
-  const [commands = ''] = codeBlocksOf(restoring, 'sh')
-  const restore = commands.replace('npm start', '').replaceAll('npx plant-store', COMMAND)
-  const script = `mkdir data
-    ${COMMAND} backup BACKUP
-    cp BACKUP data/plants.db
-    export PLANT_STORE_DATABASE=data/plants.db
-    ${restore}
-    ${restore}`
-  const env = { ...cleanEnvironment(), PLANT_STORE_DATABASE: service.database }
-  const child = spawn('bash', ['-e', '-c', script], { cwd: folder, env, stdio: 'ignore' })
-  t.strictSame(await once(child, 'close'), [0, null])
-  t.equal(globSync('data/before-*/plants.db', { cwd: folder }).length, 2)
-})
-
 t.test("the README's example of the client works", async (t) => {
   const service = await startService(t)
   const [example = ''] = codeBlocks('README.md', 'ts')
@@ -97,17 +77,6 @@ t.test('the tests of failures in docs/testing.md pass', async (t) => {
   const service = await startService(t)
   const [failures = ''] = codeBlocks('docs/testing.md', 'js')
   t.match(await runExample(t, service, failures), /^(# pass|ℹ pass) 3$/m)
-})
-
-t.test('each test of failures in docs/testing.md fails if nothing is retried', async (t) => {
-  const service = await startService(t)
-  const [failures = ''] = codeBlocks('docs/testing.md', 'js')
-  const without = failures.replace(
-    'createClient(store)',
-    'createClient({ ...credentials(store), retries: 0 })',
-  )
-  const credentials = 'const credentials = ({ url, token }) => ({ url, token })\n'
-  t.match(await runExample(t, service, credentials + without, 1), /^(# fail|ℹ fail) 3$/m)
 })
 
 /** A client that the Python test in docs/testing.md can import. */

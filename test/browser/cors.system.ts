@@ -1,14 +1,12 @@
 /** Web apps in a real browser that call the service from the same origin, an allowed one and another one. */
 
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import type { Fault } from '../../src/faults/fault.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { findBrowser, launch } from '../../tools/browser/chromium.ts'
-import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { startAppServer } from './app-server.ts'
+import { testInBrowser } from './plants-page.ts'
 
 /** The client, in the page. */
 declare const plantStore: typeof import('../../client/client.ts')
@@ -35,21 +33,11 @@ interface Access {
   readonly token: string
 }
 
-/** No npm package contains a browser. */
-const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
-
-const program = findBrowser()
-if (program !== undefined) testApps(program)
-else t.test('web apps on other origins can call the service', { skip: MISSING }, async () => {})
-
-function testApps(program: string): void {
-  let browser: Browser
+testInBrowser(t, 'web apps call the service', (_open, browser) => {
   let allowed: string
   let stranger: string
   let service: Service
   t.before(async () => {
-    browser = await launch(program)
-    t.teardown(() => browser.close())
     allowed = await startAppServer(t)
     stranger = await startAppServer(t)
     service = await start(t)
@@ -60,7 +48,7 @@ function testApps(program: string): void {
 
   /** Opens an app with an empty profile. */
   async function open(t: Test, url: string): Promise<Page> {
-    const page = await browser.newPage()
+    const page = await browser().newPage()
     t.teardown(() => page.close())
     await page.goto(url)
     await page.waitForFunction(() => 'plantStore' in globalThis)
@@ -82,33 +70,6 @@ function testApps(program: string): void {
       ids: [1n, 2n, 3n, 2n ** 53n + 1n],
     })
     t.equal(await service.stored(2n ** 53n + 1n), undefined)
-  })
-
-  t.test('an app on an allowed origin can read every failure', async (t) => {
-    const page = await open(t, allowed)
-    const faults: Fault[] = [
-      { operation: 'getPlant', first: 1, error: 'store-busy' },
-      { operation: 'getPlant', error: 'internal-error' },
-    ]
-    const { service: failing } = await startFaulty(t, faults, { config: { corsOrigin: [allowed] } })
-    const limited = await start(t, { rateLimit: { requests: 1, window: 86_400_000 } })
-    await limited.call({ method: 'GET' })
-    const guessed = await start(t, { authFailureLimit: { requests: 1, window: 86_400_000 } })
-    const { url } = service
-    const read = (access: Access) =>
-      page.evaluate(readPlant, { url: access.url, token: access.token })
-    t.match(await read({ url, token: 'wrong' }), { status: 401, condition: 'token-invalid' })
-    t.match(await read(service), { status: 404, condition: 'plant-not-found' })
-    t.match(await read(failing), { status: 503, condition: 'store-busy', retryAfter: 1 })
-    t.match(await read(failing), { status: 500, condition: 'internal-error' })
-    t.match(await read(limited), {
-      status: 429,
-      condition: 'too-many-requests',
-      retryAfter: Number,
-    })
-    let failure = await read({ url: guessed.url, token: 'wrong' })
-    while (failure.status === 401) failure = await read({ url: guessed.url, token: 'wrong' })
-    t.match(failure, { status: 429, condition: 'too-many-failures' })
   })
 
   t.test('an app on an allowed origin can read all headers of the contract', async (t) => {
@@ -151,16 +112,6 @@ function testApps(program: string): void {
     t.match(await send('/plants', { ...tooLarge, body: ' '.repeat(2 ** 20 + 1) }), { status: 413 })
   })
 
-  t.test('the browser caches preflights', async (t) => {
-    const page = await open(t, allowed)
-    const other = await start(t)
-    const methods: string[] = []
-    other.app.server.on('request', ({ method = '' }) => methods.push(method))
-    const { url, token } = other
-    for (let read = 0; read < 3; read++) await page.evaluate(readPlant, { url, token })
-    t.same(methods, ['OPTIONS', 'GET', 'GET', 'GET'])
-  })
-
   t.test('an app on another origin is blocked, and the error says what to check', async (t) => {
     const page = await open(t, stranger)
     const { url, token } = service
@@ -176,7 +127,7 @@ function testApps(program: string): void {
     const result = await page.evaluate(useEverything, { url: '/store', token })
     t.match(result, { created: { name: 'Abies alba Mill.' }, ids: [1n, 2n, 3n, 2n ** 53n + 1n] })
   })
-}
+})
 
 /** Runs in the page, like all functions below. */
 async function useEverything({ url, token }: Access) {

@@ -1,25 +1,13 @@
 /** How the docs help those who have a wrong token, want a stream, or want to know more. */
-import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { DocsPage } from '../../tools/browser/docs-page.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { findIllegible } from './legibility.ts'
-import { CALM, MISSING, SMALL_PHONE } from './plants-page.ts'
+import { CALM, SMALL_PHONE, testInBrowser } from './plants-page.ts'
 
-const program = findBrowser()
-if (program !== undefined) testHelp(program)
-else t.test('the docs help in a browser', { skip: MISSING }, async () => {})
-
-function testHelp(program: string): void {
-  let browser: Browser
-  t.before(async () => {
-    browser = await launch(program)
-    t.teardown(() => browser.close())
-  })
-
+testInBrowser(t, 'the docs help', (_open, browser) => {
   async function open(t: Test, { url }: Service): Promise<DocsPage> {
-    const docs = await DocsPage.open(browser, `${url}/documentation`, { ...SMALL_PHONE, ...CALM })
+    const docs = await DocsPage.open(browser(), `${url}/documentation`, { ...SMALL_PHONE, ...CALM })
     t.teardown(() => docs.close())
     return docs
   }
@@ -84,4 +72,4 @@ function testHelp(program: string): void {
     await guide.waitForURL(/\/documentation\/guides\/http-api#errors$/)
     await guide.getByRole('heading', { name: 'Errors', exact: true }).waitFor()
   })
-}
+})

@@ -1,43 +1,27 @@
 /** The docs in a real browser, used as readers use them. */
-import type { Browser } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { DocsPage, type Shown } from '../../tools/browser/docs-page.ts'
 import type { Viewer } from '../../tools/browser/visit.ts'
 import { contract, operations } from '../helpers/contract-check.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
 import { findIllegible } from './legibility.ts'
+import { CALM, PHONE, testInBrowser } from './plants-page.ts'
 import { startProxy } from './prefix-proxy.ts'
-
-/** Without color transitions, so that contrast is measured on final colors. */
-const CALM = { reducedMotion: 'reduce' } as const
 
 const DESKTOP = { viewport: { width: 1280, height: 800 } }
 
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
-
-/** No npm package contains a browser. */
-const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
-
-const program = findBrowser()
-if (program !== undefined) testDocs(program)
-else t.test('the docs work in a browser', { skip: MISSING }, async () => {})
-
-function testDocs(program: string): void {
+testInBrowser(t, 'the docs work', (_open, browser) => {
   let service: Service
-  let browser: Browser
   /** The operations whose form was executed. */
   const tried = new Set<string>()
   t.before(async () => {
     service = await startService(t)
-    browser = await launch(program)
-    t.teardown(() => browser.close())
   })
 
   /** Opens the docs with an empty profile, and fails the test on any problem that a reader would not see. */
   async function visit(t: Test, url: string, viewer: Viewer, read: (docs: DocsPage) => unknown) {
-    const docs = await DocsPage.open(browser, `${url}/documentation`, viewer)
+    const docs = await DocsPage.open(browser(), `${url}/documentation`, viewer)
     t.teardown(() => docs.close())
     await read(docs)
     t.same(docs.complaints, [])
@@ -241,7 +225,7 @@ function testDocs(program: string): void {
       })
     },
   )
-}
+})
 
 /** Asserts that a reader sees the button before scrolling. */
 async function assertAuthorizeInView(t: Test, { page }: DocsPage): Promise<void> {

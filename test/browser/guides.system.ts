@@ -1,28 +1,16 @@
 /** The guides in a real browser. */
-import type { Browser } from 'playwright-core'
 import t from 'tap'
 import { GUIDES } from '../../scripts/guides.ts'
-import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { visit } from '../../tools/browser/visit.ts'
 import { startService } from '../helpers/service.ts'
-import { MISSING, problemsOf, SMALL_PHONE } from './plants-page.ts'
+import { problemsOf, SMALL_PHONE, testInBrowser } from './plants-page.ts'
 import { startProxy } from './prefix-proxy.ts'
 
 /** Resolves once the focused element has scrolled. */
 const SCROLLED = `new Promise((resolve) =>
   document.activeElement.addEventListener('scroll', () => resolve(), { once: true }))`
 
-const program = findBrowser()
-if (program !== undefined) testGuides(program)
-else t.test('the guides work in a browser', { skip: MISSING }, async () => {})
-
-function testGuides(program: string): void {
-  let browser: Browser
-  t.before(async () => {
-    browser = await launch(program)
-    t.teardown(() => browser.close())
-  })
-
+testInBrowser(t, 'the guides', (_open, browser) => {
   for (const { device, reader } of [
     { device: 'a desktop', reader: { colorScheme: 'light' } },
     { device: 'a small phone in dark mode', reader: { colorScheme: 'dark', ...SMALL_PHONE } },
@@ -30,14 +18,16 @@ function testGuides(program: string): void {
     t.test(`people find and read the guides on ${device}, behind a proxy`, async (t) => {
       const { port } = await startService(t)
       const url = await startProxy(t, port, '/some/prefix')
-      const { page, complaints } = await visit(browser, `${url}/documentation`, reader)
+      const { page, complaints } = await visit(browser(), `${url}/documentation`, reader)
       t.teardown(() => page.context().close())
       await page.locator('.info nav').getByRole('link', { name: 'Guides' }).click()
       const guides = page.getByRole('main').getByRole('heading', { level: 2 }).getByRole('link')
       await guides.first().waitFor()
       t.same(await problemsOf(page), [], 'the list')
       t.equal(await guides.count(), GUIDES.length)
-      for (const name of GUIDES) {
+      // They have the same style. The width of what is in them matters on a phone.
+      const read = device === 'a desktop' ? GUIDES.slice(0, 1) : GUIDES
+      for (const name of read) {
         await page.locator(`a[href="${name}"]`).first().click()
         await page.waitForURL(`${url}/documentation/guides/${name}`)
         t.same(await problemsOf(page), [], name)
@@ -55,7 +45,7 @@ function testGuides(program: string): void {
   t.test('wide tables and code scroll, also with the keyboard alone', async (t) => {
     const { url } = await startService(t)
     const guide = `${url}/documentation/guides/changes`
-    const { page } = await visit(browser, guide, { viewport: SMALL_PHONE.viewport })
+    const { page } = await visit(browser(), guide, { viewport: SMALL_PHONE.viewport })
     t.teardown(() => page.context().close())
     await page.locator('pre').first().focus()
     const scrolled = page.evaluate(SCROLLED)
@@ -63,4 +53,4 @@ function testGuides(program: string): void {
     await scrolled
     t.equal(await page.evaluate('scrollX'), 0)
   })
-}
+})

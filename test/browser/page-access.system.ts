@@ -7,7 +7,6 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { type PlantsPage, testInBrowser } from './plants-page.ts'
-import { startProxy } from './prefix-proxy.ts'
 
 testInBrowser(t, 'tokens in the page', (open) => {
   let service: Service
@@ -191,18 +190,6 @@ testInBrowser(t, 'tokens in the page', (open) => {
     await late
     await page.reload()
     await plants.rows().first().waitFor()
-  })
-
-  t.test('the page works behind a proxy that strips a prefix', async (t) => {
-    const url = await startProxy(t, service.port, '/some/prefix')
-    const plants = await open(t, url, { token: service.token })
-    await plants.rows('Abies').waitFor()
-    await plants.button('Add plant').click()
-    await plants.type({ id: '77', name: 'Acer' })
-    await plants.button('Save').click()
-    await plants.rows('77').waitFor()
-    t.equal(plants.page.url(), `${url}/`)
-    t.same(plants.complaints, [])
   })
 })
 

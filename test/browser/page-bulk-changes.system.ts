@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { FIELDS } from '../page/own-fields/nursery.ts'
 import {
   barOf,
   CALM,
@@ -24,7 +23,7 @@ testInBrowser(t, 'many plants are changed', (open) => {
   let service: Service
 
   async function begin(t: Test, trees = TREES): Promise<PlantsPage> {
-    service = await startService(t, { fields: FIELDS })
+    service = await startService(t)
     const plants = Array.from({ length: trees + 1 }, (_, index) => ({
       id: BigInt(index),
       name: `Abies ${index}`,
@@ -177,43 +176,6 @@ testInBrowser(t, 'many plants are changed', (open) => {
     t.match(changed, /^Changed (500|1,000)$/, 'the list that was being sent may be stored')
     t.equal(others.at(-1), 'Not undone 0')
     t.equal(await countTag('Tree'), TREES)
-    t.same(plants.complaints, [])
-  })
-
-  t.test('after a pause, while the service cannot be reached', async (t) => {
-    const plants = await begin(t)
-    let isDown = true
-    await plants.page.route('**/plants', (route) => {
-      const fails = isDown && route.request().method() === 'PATCH'
-      return fails ? route.abort('connectionrefused') : route.continue()
-    })
-    await setTag(plants)
-    await titled(plants, 'Change paused')
-    await dialogOf(plants).getByText('The service could not be reached.').waitFor()
-    isDown = false
-    await plants.button('Continue').click()
-    await titled(plants, 'Change finished')
-    t.same(await counts(plants), ['Changed 1,200', 'Not changed 0'])
-    t.equal(await countTag('Conifer'), TREES)
-  })
-
-  t.test('also in an own field', async (t) => {
-    const plants = await begin(t, 3)
-    const heights = async () => {
-      const { json } = await service.call({ method: 'GET', path: '/plants?tag=Tree' })
-      return (json as { height?: number }[]).map(({ height }) => height)
-    }
-    await selectTrees(plants, '3')
-    await plants.button('Change…').click()
-    await dialogOf(plants).getByRole('combobox', { name: 'Field' }).selectOption('Height in cm')
-    await dialogOf(plants).getByLabel('Height in cm', { exact: true }).fill('90')
-    await plants.button('Change 3 plants').click()
-    await titled(plants, 'Change finished')
-    t.same((await heights()).map(Number), [90, 90, 90])
-    await plants.button('Undo change').click()
-    await titled(plants, 'Undo finished')
-    t.same(await heights(), [undefined, undefined, undefined])
-    await plants.button('Close').click()
     t.same(plants.complaints, [])
   })
 })

@@ -91,19 +91,6 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
     t.same(plants.complaints, [])
   })
 
-  t.test('after a reload', async (t) => {
-    const plants = await begin(t)
-    await plants.button('Add plant').click()
-    await plants.type({ id: '77', name: 'typed', tag: 'Shrub' })
-    await isKept(plants, 'Shrub')
-    await plants.page.reload()
-    await nameField(plants).waitFor()
-    await plants.button('Save').click()
-    await plants.rows('typed').waitFor()
-    t.match(await service.stored(77n), { name: 'typed', tag: 'Shrub' })
-    t.same(plants.complaints, [])
-  })
-
   t.test('but not a change that was saved while the tab crashed', async (t) => {
     const crashing = await begin(t)
     const saved = Promise.withResolvers<void>()

@@ -5,7 +5,6 @@ import type { StoredPlant } from '../../client/client.ts'
 import { recordFormats } from '../../formats/record-formats.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { until } from '../helpers/until.ts'
 import {
   barOf,
   CALM,
@@ -102,22 +101,6 @@ testInBrowser(t, 'an import is taken back', (open) => {
     t.same(plants.complaints, [])
   })
 
-  t.test('later, after a reload', async (t) => {
-    const plants = await begin(t)
-    await importFile(plants, IMPORTED)
-    await titled(plants, 'Import finished')
-    await plants.page.reload()
-    await plants.rows('Abies alba').waitFor()
-    t.equal(await barOf(plants).locator('p').innerText(), 'Imported plants.csv: 1,201 plants')
-    await plants.button('Undo').click()
-    await titled(plants, 'Undo finished')
-    t.same(await counts(plants), ['Changed 1', 'Deleted 1,200', 'Not undone 0'])
-    await plants.button('Close').click()
-    await plants.rows(/Abies(?! alba)/).waitFor()
-    t.strictSame(await list(), STORED)
-    t.same(plants.complaints, [])
-  })
-
   t.test('as far as it got when the tab crashed', async (t) => {
     const crashing = await begin(t)
     const held = Promise.withResolvers<void>()
@@ -137,18 +120,6 @@ testInBrowser(t, 'an import is taken back', (open) => {
     await plants.button('Undo').click()
     await titled(plants, 'Undo finished')
     t.strictSame(await list(), STORED)
-    t.same(plants.complaints, [])
-  })
-
-  t.test('with one plant without another dialog', async (t) => {
-    const plants = await begin(t)
-    await importFile(plants, [{ id: 3n, name: 'Aconitum napellus', tag: 'Herb' }])
-    await titled(plants, 'Import finished')
-    await plants.button('Undo import').click()
-    await dialogOf(plants).waitFor({ state: 'detached' })
-    await until('it is taken back', async () => (await service.stored(3n))?.name === 'Aconitum')
-    t.strictSame(await list(), STORED)
-    t.equal(await barOf(plants).count(), 0)
     t.same(plants.complaints, [])
   })
 })

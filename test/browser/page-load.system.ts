@@ -1,10 +1,8 @@
 /** What a phone on a slow network loads before it shows the page. */
-import type { Browser, CDPSession } from 'playwright-core'
+import type { CDPSession } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { startService } from '../helpers/service.ts'
-
-const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+import { PHONE, testInBrowser } from './plants-page.ts'
 
 /** Lighthouse's slow 4G: 1.6 Mbit/s, and 150 ms until a response begins. */
 const NETWORK = { offline: false, latency: 150, downloadThroughput: 2e5, uploadThroughput: 94e3 }
@@ -14,13 +12,6 @@ const CPU_RATE = 4
 
 /** Bytes of the first load, with headers. */
 const BYTES_MAX = 60_000
-
-/** No npm package contains a browser. */
-const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
-
-const program = findBrowser()
-if (program !== undefined) testLoad(program)
-else t.test('the page loads in one round of requests', { skip: MISSING }, async () => {})
 
 /** A request of the page. Times are in seconds. */
 interface Load {
@@ -32,16 +23,10 @@ interface Load {
   bytes: number
 }
 
-function testLoad(program: string): void {
-  let browser: Browser
-  t.before(async () => {
-    browser = await launch(program)
-    t.teardown(() => browser.close())
-  })
-
+testInBrowser(t, 'the page of a slow phone', (_open, browser) => {
   t.test('the page loads in one round of requests and at most 60 kB', async (t) => {
     const service = await startService(t)
-    const context = await browser.newContext(PHONE)
+    const context = await browser().newContext(PHONE)
     t.teardown(() => context.close())
     const page = await context.newPage()
     const devtools = await context.newCDPSession(page)
@@ -63,7 +48,7 @@ function testLoad(program: string): void {
       assertOneRound(t, loads)
     }
   })
-}
+})
 
 function recordLoads(devtools: CDPSession): Load[] {
   const loads: Load[] = []

@@ -5,7 +5,6 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { barOf, type PlantsPage, testInBrowser } from './plants-page.ts'
-import { startNetwork } from './unreliable-network.ts'
 
 /** What the bar says, once it has appeared. */
 const latest = (plants: PlantsPage) => barOf(plants).locator('p').innerText()
@@ -25,13 +24,13 @@ testInBrowser(t, 'changes are taken back', (open) => {
   const put = (id: number, body: object) =>
     service.call({ method: 'PUT', path: `/plants/${id}`, body })
 
-  async function begin(t: Test, url = service.url): Promise<PlantsPage> {
+  async function begin(t: Test): Promise<PlantsPage> {
     const stored = [
       { id: 1n, name: 'Abies', tag: 'Tree' },
       { id: 2n, name: 'Acer', tag: 'Tree' },
     ]
     await importPlants(service.store, stored, 'stop')
-    const plants = await open(t, url, { token: service.token })
+    const plants = await open(t, service.url, { token: service.token })
     await plants.rows('Abies').waitFor()
     return plants
   }
@@ -82,19 +81,6 @@ testInBrowser(t, 'changes are taken back', (open) => {
     await plants.rows('Acer').waitFor()
     t.equal(await barOf(plants).count(), 0)
     t.match(await service.stored(1n), { tag: 'Shrub' })
-    t.same(plants.complaints, [])
-  })
-
-  t.test('and what somebody else has changed in the plant stays', async (t) => {
-    const plants = await begin(t)
-    await save(plants, 'Abies', { name: 'Abies alba' })
-    await put(1, { name: 'Abies alba', tag: 'Shrub' })
-    await plants.rows('Shrub').waitFor()
-    await plants.button('Undo').click()
-    await until('it is taken back', async () => (await service.stored(1n))?.name === 'Abies')
-    t.match(await service.stored(1n), { tag: 'Shrub' })
-    await plants.rows(/Abies(?! alba).*Shrub/s).waitFor()
-    t.equal(await plants.page.locator('.tray').count(), 0)
     t.same(plants.complaints, [])
   })
 
@@ -153,21 +139,5 @@ testInBrowser(t, 'changes are taken back', (open) => {
       })
     }
     t.same(plants.complaints, [])
-  })
-
-  t.test('once there is a connection', async (t) => {
-    const network = await startNetwork(t, service.port)
-    const plants = await begin(t, network.url)
-    await plants.button('Delete Abies').click()
-    await plants.button('Undo').waitFor()
-    network.disconnect()
-    await plants.shows('Connection lost. Trying again…')
-    await plants.button('Undo').click()
-    await plants.shows('Not saved. The service could not be reached.')
-    network.connect()
-    await plants.button('Send again').click()
-    await plants.page.locator('.tray').waitFor({ state: 'detached' })
-    t.strictSame(await service.stored(1n), { id: 1n, name: 'Abies', tag: 'Tree' })
-    t.equal(await barOf(plants).count(), 0)
   })
 })

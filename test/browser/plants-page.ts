@@ -5,7 +5,7 @@ import { findBrowser, launch } from '../../tools/browser/chromium.ts'
 import { type Viewer, type Visit, visit, visitInTab } from '../../tools/browser/visit.ts'
 
 /** No npm package contains a browser. */
-export const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
+const MISSING = "requires a browser: Debian's chromium, or the program that CHROMIUM names"
 
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
@@ -26,8 +26,13 @@ export type Open = (t: Test, url: string, person?: Person) => Promise<PlantsPage
  * Runs a file's tests in a browser, if there is one.
  *
  * @param t the file's
+ * @param tests gets the browser once its tests run
  */
-export function testInBrowser(t: Test, what: string, tests: (open: Open) => void): void {
+export function testInBrowser(
+  t: Test,
+  what: string,
+  tests: (open: Open, browser: () => Browser) => void,
+): void {
   const program = findBrowser()
   if (program === undefined) {
     t.test(what, { skip: MISSING }, async () => {})
@@ -38,7 +43,10 @@ export function testInBrowser(t: Test, what: string, tests: (open: Open) => void
     browser = await launch(program)
     t.teardown(() => browser.close())
   })
-  tests((t, url, person) => PlantsPage.open(t, browser, url, person))
+  tests(
+    (t, url, person) => PlantsPage.open(t, browser, url, person),
+    () => browser,
+  )
 }
 
 /** What is wrong with a page for some people. */

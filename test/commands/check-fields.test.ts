@@ -9,7 +9,7 @@ import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { readStoredFields } from '../../src/stores/shared/stored-fields.ts'
 import { runHere } from '../helpers/command-here.ts'
-import { type Engine, postgres, sqlite } from '../helpers/engine.ts'
+import { sqlite } from '../helpers/engine.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
 
 const KEEP = { hide: false }
@@ -25,8 +25,8 @@ const light = (...values: string[]): OwnField => ({
 const inStock: OwnField = { name: 'inStock', schema: { type: 'boolean' } as FieldSchema }
 
 /** A database with fields and plants. */
-async function populate(t: Test, engine: Engine, plants: readonly (string | undefined)[]) {
-  const { database } = await engine(t)
+async function populate(t: Test, plants: readonly (string | undefined)[]) {
+  const { database } = await sqlite(t)
   const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
   t.teardown(() => store.close())
   await adoptFields(store, [height(500), light('sun', 'shade')], KEEP)
@@ -46,32 +46,23 @@ async function results(store: Store, fields: readonly OwnField[]): Promise<strin
   return lines
 }
 
-for (const [name, engine] of [
-  ['SQLite', sqlite],
-  ['PostgreSQL', await postgres()],
-] as const) {
-  t.test(`a start with narrower fields is accepted after a check, on ${name}`, async (t) => {
-    const { database, store } = await populate(t, engine, [
-      '"height":300',
-      '"light":"sun"',
-      undefined,
-    ])
-    const narrower = [height(300), light('sun')]
-    await t.rejects(adoptFields(store, narrower, KEEP))
-    const args = ['check', '--database', database, '--contract', writeOverlay(t, narrower)]
-    const { code, stdout } = await runHere(args)
-    t.equal(code, 0)
-    t.match(
-      stdout,
-      /\nok {4}fields: plants with height: 1\nok {4}fields: plants with light: 1\nok {4}contract: the service can start with it\n$/,
-    )
-    t.same(await adoptFields(store, narrower, KEEP), [])
-    t.same((await readStoredFields(store)).fields, narrower)
-  })
-}
+t.test('a start with narrower fields is accepted after a check', async (t) => {
+  const { database, store } = await populate(t, ['"height":300', '"light":"sun"', undefined])
+  const narrower = [height(300), light('sun')]
+  await t.rejects(adoptFields(store, narrower, KEEP))
+  const args = ['check', '--database', database, '--contract', writeOverlay(t, narrower)]
+  const { code, stdout } = await runHere(args)
+  t.equal(code, 0)
+  t.match(
+    stdout,
+    /\nok {4}fields: plants with height: 1\nok {4}fields: plants with light: 1\nok {4}contract: the service can start with it\n$/,
+  )
+  t.same(await adoptFields(store, narrower, KEEP), [])
+  t.same((await readStoredFields(store)).fields, narrower)
+})
 
 t.test('values that the contract does not allow are faults', async (t) => {
-  const { database, store } = await populate(t, sqlite, [
+  const { database, store } = await populate(t, [
     '"height":300',
     '"height":301,"light":"shade"',
     undefined,
@@ -94,7 +85,6 @@ t.test('values that the contract does not allow are faults', async (t) => {
 t.test('only the first invalid values are listed', async (t) => {
   const { store } = await populate(
     t,
-    sqlite,
     Array.from({ length: 13 }, () => '"height":400'),
   )
   const lines = await results(store, [height(300)])
@@ -103,7 +93,7 @@ t.test('only the first invalid values are listed', async (t) => {
 })
 
 t.test('fields that the contract does not have are not checked', async (t) => {
-  const { store } = await populate(t, sqlite, ['"height":400,"light":"sun"'])
+  const { store } = await populate(t, ['"height":400,"light":"sun"'])
   t.same(await results(store, [light('sun')]), [
     'ok fields: plants with light: 1',
     'ok contract: the service can start with it',
@@ -111,7 +101,7 @@ t.test('fields that the contract does not have are not checked', async (t) => {
 })
 
 t.test('a check whose result is not needed stores nothing', async (t) => {
-  const { store } = await populate(t, sqlite, ['"height":400'])
+  const { store } = await populate(t, ['"height":400'])
   const before = await store.readSetting('fields')
   for (const wider of [height(500), height(1000)]) {
     t.match(await results(store, [wider]), { length: 2 })
@@ -120,7 +110,7 @@ t.test('a check whose result is not needed stores nothing', async (t) => {
 })
 
 t.test('a check during which plants change is repeated, if the fields are narrower', async (t) => {
-  const { database, store } = await populate(t, sqlite, ['"height":300'])
+  const { database, store } = await populate(t, ['"height":300'])
   const other = await openStore({ database, lockTimeout: 5000, sameThread: true })
   t.teardown(() => other.close())
   const changing = (fields: readonly OwnField[]) => async () => {
@@ -134,7 +124,7 @@ t.test('a check during which plants change is repeated, if the fields are narrow
 })
 
 t.test('the plants of a faulty database are not checked', async (t) => {
-  const { database, store } = await populate(t, sqlite, ['"height":300'])
+  const { database, store } = await populate(t, ['"height":300'])
   await store.close()
   const { default: Sqlite } = await import('better-sqlite3')
   new Sqlite(database)

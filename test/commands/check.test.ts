@@ -2,7 +2,6 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 t.test('the exit code tells an intact database from a faulty one', async (t) => {
@@ -10,7 +9,7 @@ t.test('the exit code tells an intact database from a faulty one', async (t) => 
   const args = ['check', '--database', file]
   const service = openDatabase({ file, lockTimeout: 0 })
   t.teardown(() => service.close())
-  const sound = await run(t, args)
+  const sound = await runHere(args)
   t.match(sound, { code: 0, stderr: '' })
   t.match(sound.stdout, /^(ok {4}\w+: .+\n){9}$/)
   chmodSync(file, 0o644)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN, unmeasured } from '../helpers/command.ts'
+import { MAIN, unmeasured } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
@@ -47,33 +47,6 @@ function assertStored(t: Test, database: string, acknowledged: readonly number[]
     acknowledged,
   )
 }
-
-const noLimits = spawnSync('prlimit', ['--version']).error && 'requires prlimit from util-linux'
-
-t.test(
-  'no plant is lost when the file reaches its size limit, and writes resume when the limit is lifted',
-  { skip: noLimits ?? false },
-  async (t) => {
-    const database = join(t.testdir(), 'plants.db')
-    const command = new Command(t, ['--port', '0', '--database', database], {
-      env: { PLANT_STORE_TOKEN: TOKEN },
-    })
-    const url = await command.listening()
-    const limit = (size: string) => {
-      const { status } = spawnSync('prlimit', [
-        '--pid',
-        `${command.process.pid}`,
-        `--fsize=${size}:`,
-      ])
-      t.equal(status, 0)
-    }
-    limit('200000')
-    const acknowledged = await assertRecovery(t, url, () => limit('unlimited'))
-    command.process.kill('SIGTERM')
-    t.equal((await command.finished()).code, 0)
-    assertStored(t, database, acknowledged)
-  },
-)
 
 const MOUNT = 'mount -t tmpfs -o size=1m none "$0" && cd "$0" && exec "$@"'
 const noMounts =

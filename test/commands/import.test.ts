@@ -1,5 +1,5 @@
-import { type StdioOptions, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -175,45 +175,6 @@ t.test('a JSON array is imported into a database in a new folder', async (t) => 
   t.ok(existsSync(database))
 })
 
-t.test('a JSON array is imported up to its fault', async (t) => {
-  const { file, load, stored, summary } = importsOf(t)
-  const broken = await load([file('cut.json', '[{"id":1,"name":"a"},{"id":2,')])
-  t.strictSame(broken, {
-    code: 1,
-    stdout: summary({ created: 1, refused: 1 }),
-    stderr: 'item 2: the file ends within the array\n',
-  })
-  t.match(stored(), [{ id: 1 }])
-})
-
-t.test('a CSV file is imported up to a malformed record, even if errors are skipped', async (t) => {
-  const { file, load, stored, summary } = importsOf(t)
-  const plants = file('plants.csv', 'id,name\n1,a\nx,b\n2,"b"b\n3,c\n')
-  const line = 'line 4: a quote within a field must be doubled\n'
-  t.strictSame(await load([plants, '--on-error', 'skip']), {
-    code: 1,
-    stdout: summary({ created: 1, refused: 2 }),
-    stderr: `line 3: id must be an int64, not "x"\n${line}plant-store: reading ended at line 4: correct it and import the file again\n`,
-  })
-  t.match(stored(), [{ id: 1 }])
-  const stopped = await load([file('more.csv', 'id,name\n1,a\n\n2,"b"b\n3,c\n')])
-  t.strictSame(stopped, { code: 1, stdout: summary({ replayed: 1, refused: 1 }), stderr: line })
-})
-
-t.test('an array in a file of lines is reported with the format to use', async (t) => {
-  const { file, load } = importsOf(t)
-  for (const content of ['\n [{"id":1,"name":"a"}]', '[\n{"id":1,"name":"a"}\n]']) {
-    const { code, stderr } = await load([file('plants.ndjson', content), '--on-error', 'skip'])
-    t.equal(code, 1)
-    t.equal(
-      stderr,
-      'plant-store: the file must have one JSON object per line; use --format json if it is a JSON array\n',
-    )
-  }
-  const later = await load([file('later.ndjson', '{"id":1,"name":"a"}\n[]\n')])
-  t.equal(later.stderr, 'line 2: record is not an object in braces\n')
-})
-
 t.test('an option that does not apply to the format is rejected', async (t) => {
   const { database, file, load } = importsOf(t)
   const csv = file('plants.csv', 'id,name\n1,a\n')
@@ -237,16 +198,4 @@ t.test('the import continues when the readers of its output exit', async (t) => 
   command.process.stderr?.destroy()
   t.equal((await command.finished()).code, 2)
   t.match(stored(), [{ id: 1, name: 'a' }])
-})
-
-t.test('the import fails if its summary cannot be written', async (t) => {
-  const { database } = importsOf(t)
-  const full = openSync('/dev/full', 'w')
-  const stdio: StdioOptions = ['ignore', full, 'pipe']
-  const options = { stdio, measured: true }
-  const command = new Command(t, ['import', SAMPLE, '--create', '--database', database], options)
-  closeSync(full)
-  const { code, stderr } = await command.finished()
-  t.equal(code, 1)
-  t.equal(stderr, 'plant-store: cannot write to standard output: no space left on device\n')
 })

@@ -124,13 +124,6 @@ t.test('the service does not start on a server that is not PostgreSQL', async (t
   t.strictSame(started, { code: 1, stdout: '', stderr })
 })
 
-t.test('commands that only read do not initialize an empty database', async (t) => {
-  const url = await emptyDatabase()
-  const stderr = `plant-store: cannot use the database ${url}: it is empty\n`
-  const exporting = await runHere(['export', '--database', url])
-  t.strictSame(exporting, { code: 1, stdout: '', stderr })
-})
-
 t.test('a check prints one line per finding', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }

@@ -48,6 +48,11 @@ t.test('a backup is restored as the docs say, and its tokens work', async (t) =>
   t.strictSame(plants, [{ id: 1, name: 'Abies' }])
   await createPlant(restoredUrl, token, { id: 3, name: 'Alnus' })
   t.match(await runHere(['check', '--database', database]), { code: 0, stdout: /^(ok .*\n)+$/ })
+  restored.process.kill('SIGTERM')
+  await restored.finished()
+  execFileSync('sh', ['-ec', documentedCommands()], { cwd })
+  t.match(await restore(), { code: 0 }, 'again')
+  t.equal(readdirSync(join(cwd, 'data')).filter((name) => name.startsWith('before-')).length, 2)
 
   const elsewhere = join(cwd, 'moved', 'plants.db')
   rmSync(`${backup}.sha256`)

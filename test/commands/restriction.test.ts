@@ -1,28 +1,37 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { openStore } from '../../src/stores/engines.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/mirrors.ts'
 import { startService } from '../helpers/service.ts'
 
 const create = { body: { id: 1n, name: 'Abies alba Mill.' } }
 
-/** A running service, and commands on its database. */
-async function commandsOf(t: Test) {
-  const service = await startService(t)
-  const { database, store } = service
+/** A database, and commands on it. */
+async function commandsOf(t: Test, database = join(makeFolder(t, inMemory()), 'plants.db')) {
+  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  t.teardown(() => store.close())
   const run = (...args: string[]) => runHere([...args, '--database', database])
+  return { database, store, run }
+}
+
+/** Commands on the database of a running service. */
+async function serviceOf(t: Test) {
+  const service = await startService(t)
   /** How many milliseconds pass until a create gets the status. */
   const waitFor = async (status: number) => {
     const begun = performance.now()
-    while ((await service.call(create)).status !== status);
+    while ((await service.call(create)).status !== status) await setTimeout(10)
     return performance.now() - begun
   }
-  return { service, database, store, run, waitFor }
+  return { ...(await commandsOf(t, service.database)), service, waitFor }
 }
 
 t.test('a running service follows freeze and unfreeze within a second', async (t) => {
-  const { service, database, run, waitFor } = await commandsOf(t)
+  const { service, database, run, waitFor } = await serviceOf(t)
   await waitFor(200)
   const refused = `changes to ${database} are refused until plant-store unfreeze\n`
   const accepted = `changes to ${database} are accepted\n`
@@ -48,9 +57,9 @@ t.test('a mirror is not exported before its copy is consistent', async (t) => {
     [COPIED, 1, /still copying/],
     [CONSISTENT, 0, /exported 0 plants/],
   ] as const) {
-    const { store, run } = await commandsOf(t)
+    const { database, store, run } = await commandsOf(t)
     await makeMirror(store, mirror)
-    const file = join(t.testdir(), 'plants.csv')
+    const file = `${database}.csv`
     t.match(await run('export', file), { code, stderr })
     t.equal(existsSync(file), code === 0)
   }
@@ -75,7 +84,7 @@ t.test('an import into a restricted database says in one line how to end that', 
 })
 
 t.test('a mirror is promoted once it is consistent', async (t) => {
-  const { service, database, store, run, waitFor } = await commandsOf(t)
+  const { service, database, store, run, waitFor } = await serviceOf(t)
   const refused = (problem: string) => ({
     code: 1,
     stdout: '',
@@ -105,7 +114,8 @@ t.test('a mirror is promoted once it is consistent', async (t) => {
 })
 
 t.test('a mirror is promoted while it moves on, and then cannot', async (t) => {
-  const { store, run } = await commandsOf(t)
+  const { run, service } = await serviceOf(t)
+  const { store } = service
   await makeMirror(store)
   const follow = async () => {
     let expected = CONSISTENT

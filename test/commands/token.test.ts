@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { startPlantStore } from '../../src/index.ts'
 import { createPlant } from '../helpers/client.ts'
-import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 const SECRET = /plant_[\w-]{43}/
@@ -13,7 +13,11 @@ function commandsOf(t: Test) {
   const token = (...args: string[]) => runHere(['token', ...args, '--database', database])
   const create = async (...args: string[]) =>
     (await token('create', '--create', ...args)).stdout.trim()
-  const serve = () => new Command(t, ['--port', '0', '--database', database]).listening()
+  const serve = async () => {
+    const service = await startPlantStore({ database })
+    t.teardown(() => service.close())
+    return service.url
+  }
   return { database, token, create, serve }
 }
 

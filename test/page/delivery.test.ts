@@ -46,13 +46,6 @@ t.test('a plant is added with one request', async (t) => {
   t.match(await service.stored(id), alba)
 })
 
-t.test('a plant that exists is not replaced', async (t) => {
-  const id = await store(acer)
-  const { outcome } = await send(t, { id, before: undefined, after: alba })
-  t.strictSame(await outcome, { kind: 'conflict', stored: { id, ...acer } })
-  t.match(await service.stored(id), acer)
-})
-
 t.test('a token that cannot read learns that the id is taken', async (t) => {
   const id = await store(acer)
   const { outcome } = await send(t, { id, before: undefined, after: alba }, [], false)
@@ -65,49 +58,6 @@ t.test('a plant is replaced', async (t) => {
   t.strictSame(await outcome, { ...done, ...undoOf(id) })
   t.same(requests(), ['GET', 'PATCH'])
   t.match(await service.stored(id), alba)
-})
-
-t.test('a plant is deleted, once', async (t) => {
-  const id = await store(acer)
-  const intent = { id, before: acer, after: undefined }
-  const gone = { kind: 'done', plant: undefined }
-  const undo = { id, before: undefined, after: acer }
-  t.strictSame(await (await send(t, intent)).outcome, { ...gone, undo })
-  t.equal(await service.stored(id), undefined)
-  t.strictSame(await (await send(t, intent)).outcome, gone, 'it is gone, as intended')
-})
-
-t.test('a plant that somebody else has changed is not replaced', async (t) => {
-  const id = await store({ name: 'Acer rubrum' })
-  for (const after of [alba, undefined]) {
-    const { outcome } = await send(t, { id, before: acer, after })
-    t.strictSame(await outcome, { kind: 'conflict', stored: { id, name: 'Acer rubrum' } })
-  }
-})
-
-t.test('a change is merged with what others have changed in other members', async (t) => {
-  const id = await store({ name: 'Acer', tag: 'Shrub' })
-  const after = { name: 'Acer rubrum' }
-  const { outcome, requests } = await send(t, { id, before: acer, after })
-  const merged = { name: 'Acer rubrum', tag: 'Shrub' }
-  const undo = { id, before: merged, after: { name: 'Acer', tag: 'Shrub' } }
-  t.strictSame(await outcome, { kind: 'done', plant: merged, undo })
-  t.same(requests(), ['GET', 'PATCH'])
-  t.match(await service.stored(id), merged)
-})
-
-t.test('a change that somebody else has made too is not made again', async (t) => {
-  const id = await store({ name: 'Acer rubrum', tag: 'Shrub' })
-  const after = { name: 'Acer rubrum' }
-  const { outcome, requests } = await send(t, { id, before: acer, after })
-  t.strictSame(await outcome, { kind: 'done', plant: { name: 'Acer rubrum', tag: 'Shrub' } })
-  t.same(requests(), ['GET'])
-})
-
-t.test('a plant that somebody else has deleted is not added again', async (t) => {
-  const id = await store()
-  const { outcome } = await send(t, { id, before: acer, after: alba })
-  t.strictSame(await outcome, { kind: 'conflict', stored: undefined })
 })
 
 t.test('a plant that changes between looking and replacing is a conflict', async (t) => {

@@ -1,16 +1,10 @@
+/** Drafts. `../interleavings/drafts.test.ts` tests conflicts with what others store. */
 import t, { type Test } from 'tap'
 import { createClient, type StoredPlant } from '../../client/client.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import {
-  answered,
-  type Fault,
-  lost,
-  lostResponse,
-  passed,
-  startFaultyProxy,
-} from '../client/faulty-proxy.ts'
+import { answered, type Fault, lost, passed, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 let service: Service
@@ -125,9 +119,11 @@ t.test('a draft without changes is forgotten, and one with changes is kept', asy
   t.equal(drafts.all.length, 1)
   drafts.clear()
   t.same(drafts.all, [])
+  const { saver } = await begin(t)
   drafts.type(draft.key, { name: 'too late' })
   drafts.keepEditing(draft.key)
-  await drafts.send(draft.key, (await begin(t)).saver)
+  await drafts.choose(draft.key, 'name', 'mine', saver)
+  await drafts.send(draft.key, saver)
   t.same(drafts.all, [])
 })
 
@@ -171,76 +167,6 @@ t.test('a bug is not a reason to send again', async (t) => {
   t.match(drafts.all, [{ state: 'refused', problem: /a bug/ }])
 })
 
-t.test('in a conflict, the person can save the draft', async (t) => {
-  const { drafts, saver, draft } = await beginEdit(t)
-  drafts.type(draft.key, { name: 'mine' })
-  await store('theirs')
-  await drafts.send(draft.key, saver)
-  t.match(drafts.open, { state: 'conflict', stored: { name: 'theirs' } })
-  drafts.type(draft.key, { name: 'mine, after all' })
-  t.match(drafts.open, { state: 'conflict' }, 'typing is no choice')
-  await drafts.keepMine(draft.key, saver)
-  t.match(await service.stored(1n), { name: 'mine, after all' })
-})
-
-t.test('in a conflict, the person can go on editing', async (t) => {
-  const { drafts, saver, draft } = await beginEdit(t)
-  drafts.type(draft.key, { name: 'mine' })
-  await store('theirs')
-  await drafts.send(draft.key, saver)
-  drafts.keepEditing(draft.key)
-  t.match(drafts.open, { state: 'editing', before: { name: 'theirs' }, typed: { name: 'mine' } })
-  await drafts.send(draft.key, saver)
-  t.match(await service.stored(1n), { name: 'mine' })
-})
-
-t.test('what others change in another member is merged', async (t) => {
-  const { drafts, saver, draft, saved } = await beginEdit(t)
-  drafts.type(draft.key, { name: 'mine' })
-  await store('Acer', 'theirs')
-  drafts.observe({ id: 1n, plant: { name: 'Acer', tag: 'theirs' } })
-  t.match(drafts.open, { state: 'editing', typed: { name: 'mine', tag: 'theirs' } })
-  await store('Acer', 'later')
-  await drafts.send(draft.key, saver)
-  t.match(await service.stored(1n), { name: 'mine', tag: 'later' })
-  t.match(saved, [{ plant: { name: 'mine', tag: 'later' } }], 'the table shows both changes')
-})
-
-t.test('in a conflict, the person chooses a value of each contested member', async (t) => {
-  for (const { name, tag } of [
-    { name: 'mine', tag: 'theirs' },
-    { name: 'theirs', tag: 'mine' },
-    { name: 'theirs', tag: 'theirs' },
-  ]) {
-    const { drafts, saver, draft, saved } = await beginEdit(t)
-    const { key } = draft
-    drafts.choose(key, 'name', 'stored', saver)
-    t.strictSame(drafts.open, draft, 'there is nothing to choose')
-    drafts.type(key, { name: 'mine', tag: 'mine' })
-    await store('theirs', 'theirs')
-    await drafts.send(key, saver)
-    t.match(drafts.open, { state: 'conflict', contested: ['name', 'tag'] })
-    for (const [member, choice] of Object.entries({ name, tag })) {
-      t.match(drafts.open, { state: 'conflict' })
-      await drafts.choose(key, member, choice === 'mine' ? 'mine' : 'stored', saver)
-    }
-    t.same(drafts.all, [])
-    t.match(await service.stored(1n), { name, tag })
-    t.equal(saved.length, name === tag ? 0 : 1)
-  }
-})
-
-t.test('after a choice, a later change of the member asks again', async (t) => {
-  const { drafts, saver, draft } = await beginEdit(t)
-  drafts.type(draft.key, { name: 'mine' })
-  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
-  t.match(drafts.open, { state: 'conflict' })
-  await store('later')
-  await drafts.choose(draft.key, 'name', 'mine', saver)
-  t.match(drafts.open, { state: 'conflict', stored: { name: 'later' } })
-  t.match(await service.stored(1n), { name: 'later' })
-})
-
 t.test(
   'a plant to add whose id is taken gets another one, or replaces the stored one',
   async (t) => {
@@ -275,60 +201,30 @@ t.test('another id is another plant, without a conflict', async (t) => {
   t.match(drafts.all, [{ state: 'editing' }])
 })
 
-t.test('a plant is deleted, and added again', async (t) => {
-  const { drafts, saver, saved } = await beginEdit(t)
-  await drafts.delete(acer, saver)
-  t.equal(await service.stored(1n), undefined)
-  await restore(drafts, acer, saver)
-  t.match(await service.stored(1n), { name: 'Acer' })
-  t.same(
-    saved.map(({ plant }) => plant !== undefined),
-    [false, true],
-  )
-  t.same(drafts.all, [])
-})
-
 t.test('a plant that is being deleted is not deleted again', async (t) => {
   const { drafts, saver, saved } = await beginEdit(t)
   await Promise.all([drafts.delete(acer, saver), drafts.delete(acer, saver)])
   t.equal(saved.length, 1)
 })
 
-t.test('a plant that has changed is not deleted unless the person insists', async (t) => {
-  await store('theirs')
-  const { drafts, saver } = await begin(t)
-  await drafts.delete(acer, saver)
-  t.match(drafts.unsaved, [{ isDeletion: true, state: 'conflict', stored: { name: 'theirs' } }])
-  await drafts.keepMine((drafts.all[0] as Draft).key, saver)
-  t.equal(await service.stored(1n), undefined)
+t.test('an edit ends once the person has chosen what others have stored', async (t) => {
+  const { drafts, saver, draft, saved } = await beginEdit(t)
+  drafts.type(draft.key, { name: 'mine', tag: 'mine' })
+  await store('theirs', 'theirs')
+  await drafts.send(draft.key, saver)
+  t.match(drafts.open, { state: 'conflict', contested: ['name', 'tag'] })
+  for (const member of ['name', 'tag']) await drafts.choose(draft.key, member, 'stored', saver)
+  t.same([drafts.all, saved], [[], []])
 })
 
-t.test('a change by others reaches the draft', async (t) => {
+t.test('a conflict ends when others restore what the person has seen', async (t) => {
   const { drafts, draft } = await beginEdit(t)
   t.equal(drafts.observe({ id: 2n, plant: { name: 'other' } }), false)
+  drafts.type(draft.key, { name: 'mine' })
+  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
+  t.match(drafts.open, { state: 'conflict', stored: { name: 'theirs' } })
   drafts.observe({ id: 1n, plant: { name: 'Acer' } })
-  t.strictSame(drafts.open, draft, 'nothing has changed')
-  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
-  t.match(drafts.open, { state: 'editing', typed: { name: 'theirs' } }, 'nothing was typed')
-  drafts.type(draft.key, { name: 'mine' })
-  drafts.observe({ id: 1n, plant: { name: 'mine' } })
-  t.match(drafts.open, { state: 'editing' }, 'both agree')
-  drafts.observe({ id: 1n, plant: undefined })
-  t.match(drafts.open, { state: 'conflict', stored: undefined })
-  drafts.observe({ id: 1n, plant: { name: 'later' } })
-  t.match(drafts.open, { state: 'conflict', stored: { name: 'later' } }, 'what is stored now')
-  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
-  t.match(drafts.open, { state: 'editing', typed: { name: 'mine' } }, 'there is no conflict now')
-})
-
-t.test('a draft whose response was lost is saved once its change is reported', async (t) => {
-  const { drafts, saver, draft, saved } = await beginEdit(t, [passed, lostResponse])
-  drafts.type(draft.key, { name: 'mine' })
-  await drafts.send(draft.key, saver)
-  t.match(drafts.all, [{ state: 'unsent' }])
-  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
-  t.same(drafts.all, [])
-  t.same(saved, [])
+  t.match(drafts.open, { state: 'editing', typed: { name: 'mine' } })
 })
 
 t.test('a change by others reaches a deletion', async (t) => {
@@ -341,59 +237,6 @@ t.test('a change by others reaches a deletion', async (t) => {
   drafts.edit(acer)
   t.match(drafts.all, [{ isDeletion: false }], 'the person has changed their mind')
   drafts.close()
-})
-
-t.test('a plant that changes while its deletion is not sent is not deleted', async (t) => {
-  const { drafts, saver } = await begin(t, [lost])
-  await drafts.delete(acer, saver)
-  drafts.observe({ id: 1n, plant: { name: 'theirs' } })
-  t.match(drafts.all, [{ state: 'conflict' }])
-})
-
-t.test('a deletion in conflict is done once somebody else has deleted the plant', async (t) => {
-  await store('theirs')
-  const { drafts, saver } = await begin(t)
-  await drafts.delete(acer, saver)
-  t.match(drafts.all, [{ state: 'conflict' }])
-  drafts.observe({ id: 1n, plant: undefined })
-  t.same(drafts.all, [])
-})
-
-t.test('a draft that is continued is not sent with all others', async (t) => {
-  const { arrived, proceed, wait } = waiting()
-  const { drafts, saver, saved } = await begin(t, [lost, lost, wait])
-  await restore(drafts, { id: 107n, name: 'Abies' }, saver)
-  await restore(drafts, { id: 108n, name: 'Ac' }, saver)
-  const { key } = drafts.all[1] as Draft
-  const sending = drafts.sendAll(saver)
-  await arrived
-  drafts.type(key, { name: 'Ace' })
-  proceed()
-  await sending
-  t.match(saved, [{ id: 107n }])
-  t.match(drafts.all, [{ key, state: 'editing', typed: { name: 'Ace' } }])
-})
-
-t.test('a draft is sent once at a time, and its change is recognized', async (t) => {
-  const { arrived, proceed, wait } = waiting()
-  const { drafts, saver, draft, saved } = await beginEdit(t, [wait])
-  const changes: string[] = []
-  const stop = drafts.subscribe(() => changes.push(String(drafts.open?.state)))
-  drafts.type(draft.key, { name: 'mine' })
-  const sending = drafts.send(draft.key, saver)
-  await arrived
-  await drafts.send(draft.key, saver)
-  drafts.close()
-  t.same(drafts.waiting, [], 'nobody needs to do anything')
-  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine' } }), true)
-  t.equal(drafts.observe({ id: 1n, plant: { name: 'mine', tag: 'theirs' } }), false)
-  t.same(saved, [])
-  proceed()
-  await sending
-  stop()
-  drafts.clear()
-  t.match(saved, [{ isOvertaken: true }], 'the table shows the later change')
-  t.same(changes, ['editing', 'sending', 'undefined', 'undefined'])
 })
 
 t.test('an undo that the person changes, or decides about, can be taken back itself', async (t) => {

@@ -63,8 +63,11 @@ function until(view: PlantView, condition: () => boolean): Promise<void> {
 }
 
 let shared: Service
+/** Has more plants than one request of a search examines. Each test changes others of them. */
+let long: Service
 t.before(async () => {
   shared = await startService(t)
+  long = await start(t, 20_500)
 })
 
 /** A service with these plants only. Tests with few of them share it. */
@@ -116,11 +119,9 @@ t.test('forgotten plants are loaded again', async (t) => {
 })
 
 t.test('a search follows the links until it has found enough', async (t) => {
-  // More than one request examines.
-  const service = await start(t, 20_500)
-  await put(service, 2, 'needle')
-  await put(service, 20_499, 'Needle')
-  const { view, proxy } = await open(t, service, { selection: { filter: { q: 'NEEDLE' } } })
+  await put(long, 4, 'a needle')
+  await put(long, 20_498, 'a Needle')
+  const { view, proxy } = await open(t, long, { selection: { filter: { q: 'NEEDLE' } } })
   await until(view, () => view.list.length === 1)
   t.notOk(view.list.isComplete)
   await until(view, () => view.list.isComplete)
@@ -128,24 +129,23 @@ t.test('a search follows the links until it has found enough', async (t) => {
   t.ok(proxy.requests.filter(({ line }) => line.includes('q=NEEDLE')).length >= 2)
 
   view.reload()
-  await until(view, () => view.list.find(20_499n) !== undefined && view.list.find(2n) !== undefined)
+  await until(view, () => view.list.find(20_498n) !== undefined && view.list.find(4n) !== undefined)
   t.equal(view.list.length, 2)
 })
 
 t.test('a range in which a search finds nothing any more is searched to its end', async (t) => {
-  const service = await start(t, 20_500)
-  await put(service, 2, 'needle')
-  const { view } = await open(t, service, {
-    selection: { filter: { q: 'needle' } },
+  await put(long, 6, 'a thorn')
+  const { view } = await open(t, long, {
+    selection: { filter: { q: 'thorn' } },
     feedClient: offline(),
   })
   await until(view, () => view.list.isComplete)
-  await put(service, 2, 'Acer')
-  await put(service, 20_499, 'needle')
+  await put(long, 6, 'Abies')
+  await put(long, 20_496, 'a thorn')
   view.reload()
   await until(view, () => view.list.isComplete)
   t.equal(view.list.length, 1)
-  t.ok(view.list.find(20_499n))
+  t.ok(view.list.find(20_496n))
 })
 
 /** A client that reaches nothing. */
@@ -378,9 +378,7 @@ t.test('the service counts the plants of a long list, again after changes', asyn
 })
 
 t.test('a count that is too high for the service is a lower bound', async (t) => {
-  // More than one request examines.
-  const service = await start(t, 20_500)
-  const { view } = await open(t, service, { selection: { filter: { q: 'a' } } })
+  const { view } = await open(t, long, { selection: { filter: { q: 'a' } } })
   await until(view, () => view.total !== undefined)
   t.match(view.total, { isExact: false })
   t.ok((view.total?.plants ?? 0) >= 20_000)
@@ -391,8 +389,8 @@ t.test('a count that is too high for the service is a lower bound', async (t) =>
     await until(view, () => !view.loader.isLoading)
   }
   t.strictSame(view.total, { plants: 10_250, isExact: true }, 'the list has shown all of them')
-  await put(service, 2, 'acer')
-  await put(service, 3, 'abies')
+  await put(long, 2, 'acer')
+  await put(long, 3, 'abies')
   await until(view, () => view.total?.isExact === false)
   t.ok((view.total?.plants ?? 0) <= 10_250)
 })

@@ -223,14 +223,35 @@ t.test('a person stays signed in until the session at the issuer ends', async (t
   t.equal(isRejected(failure), true)
 })
 
-t.test('a person who has signed in has a session, and another one after a reload', async (t) => {
+/** A service that people sign in to with an issuer, and its page in a tab. */
+async function startPage(
+  t: Test,
+  {
+    app = {},
+    ...options
+  }: {
+    app?: Partial<BrowserApp>
+    config?: { oidcAudience?: string }
+    fault?: Issuer['fault']
+  } = {},
+) {
   const issuer = await startIssuer(t)
-  const service = await startService(t, { config: { ...issuer.config, ...PAGE_CLIENT } })
+  const { config, fault } = options
+  if (fault !== undefined) issuer.fault = fault
+  const service = await startService(t, {
+    config: { ...issuer.config, ...PAGE_CLIENT, ...config },
+    // The client does not wait for that long.
+    ...(fault && { issuer: { cooldownMs: 3_600_000 } }),
+  })
   const url = `${service.url}/`
-  await issuer.register({ url })
+  await issuer.register({ url, ...app })
   const tab = openTab(t)
   tab.open(url)
-  const signIn = new SignIn(settingsOf(issuer))
+  return { issuer, url, tab, signIn: new SignIn(settingsOf(issuer)) }
+}
+
+t.test('a person who has signed in has a session, and another one after a reload', async (t) => {
+  const { issuer, url, tab, signIn } = await startPage(t)
   t.equal(await resumeSession(signIn), undefined)
   tab.open(await authenticate(await signIn.begin()))
   t.equal(canResume(), true)
@@ -248,33 +269,16 @@ t.test('a person who has signed in has a session, and another one after a reload
 })
 
 t.test('a person whom the service rejects has no session', async (t) => {
-  const issuer = await startIssuer(t)
-  const service = await startService(t, {
-    config: { ...issuer.config, ...PAGE_CLIENT, oidcAudience: 'other' },
-  })
-  const url = `${service.url}/`
-  await issuer.register({ url })
-  const tab = openTab(t)
-  tab.open(url)
-  const signIn = new SignIn(settingsOf(issuer))
+  const { tab, signIn } = await startPage(t, { config: { oidcAudience: 'other' } })
   tab.open(await authenticate(await signIn.begin()))
   await t.rejects(resumeSession(signIn), { message: /does not accept the token/ })
   t.equal(canResume(), false)
 })
 
 t.test('a person who has signed in can try again if the service is unavailable', async (t) => {
-  const issuer = await startIssuer(t)
-  issuer.fault = ({ url }, response) => url === JWKS && Boolean(response.writeHead(500).end())
-  const service = await startService(t, {
-    config: { ...issuer.config, ...PAGE_CLIENT },
-    // The client does not wait for that long.
-    issuer: { cooldownMs: 3_600_000 },
+  const { tab, signIn } = await startPage(t, {
+    fault: ({ url }, response) => url === JWKS && Boolean(response.writeHead(500).end()),
   })
-  const url = `${service.url}/`
-  await issuer.register({ url })
-  const tab = openTab(t)
-  tab.open(url)
-  const signIn = new SignIn(settingsOf(issuer))
   tab.open(await authenticate(await signIn.begin()))
   const error = await resumeSession(signIn).catch((error) => error)
   t.match(explain(error), /^The token cannot be verified yet/)
@@ -283,12 +287,7 @@ t.test('a person who has signed in can try again if the service is unavailable',
 })
 
 t.test('a person without a name is called as in the access token', async (t) => {
-  const issuer = await startIssuer(t)
-  const service = await startService(t, { config: { ...issuer.config, ...PAGE_CLIENT } })
-  await issuer.register({ url: `${service.url}/`, claims: () => ({}) })
-  const tab = openTab(t)
-  tab.open(`${service.url}/`)
-  const signIn = new SignIn(settingsOf(issuer))
+  const { tab, signIn } = await startPage(t, { app: { claims: () => ({}) } })
   tab.open(await authenticate(await signIn.begin()))
   t.equal((await resumeSession(signIn))?.name, 'ada')
 })

@@ -1,27 +1,15 @@
 import t from 'tap'
-import { createClient, type NewPlant } from '../../client/client.ts'
-import type { FileRecord } from '../../formats/records.ts'
-import { plantMapper } from '../../page/transfer/file/columns.ts'
+import { createClient } from '../../client/client.ts'
 import { type ComparisonOptions, compareRecords } from '../../page/transfer/import/comparison.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { connectThrough, lost, passed, silence } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { named, recordsOf, toPlant, type Values } from './imports.ts'
 
 let service: Service
 t.before(async () => {
   service = await startService(t)
 })
-
-const toPlant = plantMapper({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
-
-type Values = FileRecord['values'] & Partial<NewPlant>
-
-async function* recordsOf(records: readonly Values[]): AsyncGenerator<FileRecord, void> {
-  for (const [index, values] of records.entries()) yield { number: index + 1, values }
-}
-
-const named = (name: string, start: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ id: BigInt(start + index), name }))
 
 async function compare(records: readonly Values[], options: Partial<ComparisonOptions> = {}) {
   const { groups, different } = await compareRecords(recordsOf(records), {

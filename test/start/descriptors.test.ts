@@ -57,44 +57,40 @@ async function isServed(socket: Socket): Promise<boolean> {
 
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'needs prlimit of util-linux'
 
-for (const threads of [1, 4]) {
-  const name = `a service with threads: ${threads} at the limit of open files stays observable`
-  t.test(name, { skip }, async (t) => {
-    const database = join(t.testdir(), 'plants.db')
-    const args = ['--port=0', '--admin-port=0', '--ready-json', `--database=${database}`]
-    const command = new Command(t, [...args, `--threads=${threads}`], { measured: true })
-    const limitFiles = (soft: number, hard = '') =>
-      execFileSync('prlimit', ['--pid', `${command.process.pid}`, `--nofile=${soft}:${hard}`])
-    limitFiles(300, '300')
-    const [line] = await command.says(/.*\n/)
-    await logged(command, 'with 300 open files at most')
-    const possible = Number(/the service accepts (\d+) connections/.exec(command.stderr)?.[1])
+t.test('a service at the limit of open files stays observable', { skip }, async (t) => {
+  const database = join(t.testdir(), 'plants.db')
+  const args = ['--port=0', '--admin-port=0', '--ready-json', `--database=${database}`]
+  const command = new Command(t, [...args, '--threads=2'], { measured: true })
+  const limitFiles = (soft: number, hard = '') =>
+    execFileSync('prlimit', ['--pid', `${command.process.pid}`, `--nofile=${soft}:${hard}`])
+  limitFiles(300, '300')
+  const [line] = await command.says(/.*\n/)
+  await logged(command, 'with 300 open files at most')
+  const possible = Number(/the service accepts (\d+) connections/.exec(command.stderr)?.[1])
 
-    const port = Number(new URL(JSON.parse(line).url).port)
-    const sockets = Array.from({ length: 400 }, () => connect(port, '127.0.0.1'))
-    t.teardown(() => {
-      for (const socket of sockets) socket.destroy()
-    })
-    const accepted = await Promise.all(sockets.map(isServed))
-    const open = accepted.filter(Boolean).length
-    if (threads === 1) t.equal(open, possible)
-    else t.ok(open <= possible && open > possible / threads, `${open} of ${possible}`)
-    await logged(command, 'new connections are closed, because')
-    const [, adminUrl] = /health checks at (http\S+?)"/.exec(command.stderr) ?? []
-    const page = await (await fetch(`${adminUrl}/metrics`)).text()
-    const dropped = page.matchAll(/_dropped_connections_total\{.*"max-connections".*\} (\d+)$/gm)
-    t.equal(
-      [...dropped].reduce((sum, [, count]) => sum + Number(count), 0),
-      400 - open,
-    )
-    t.notMatch(command.stderr, /no file can be opened/)
-
-    // Fewer than are open.
-    limitFiles(20)
-    await logged(command, 'no file can be opened (EMFILE), and new connections are closed')
-    limitFiles(300)
-    command.process.kill('SIGTERM')
+  const port = Number(new URL(JSON.parse(line).url).port)
+  const sockets = Array.from({ length: 400 }, () => connect(port, '127.0.0.1'))
+  t.teardown(() => {
     for (const socket of sockets) socket.destroy()
-    t.equal((await command.finished()).code, 0)
   })
-}
+  const accepted = await Promise.all(sockets.map(isServed))
+  const open = accepted.filter(Boolean).length
+  t.ok(open <= possible && open > possible / 2, `${open} of ${possible}`)
+  await logged(command, 'new connections are closed, because')
+  const [, adminUrl] = /health checks at (http\S+?)"/.exec(command.stderr) ?? []
+  const page = await (await fetch(`${adminUrl}/metrics`)).text()
+  const dropped = page.matchAll(/_dropped_connections_total\{.*"max-connections".*\} (\d+)$/gm)
+  t.equal(
+    [...dropped].reduce((sum, [, count]) => sum + Number(count), 0),
+    400 - open,
+  )
+  t.notMatch(command.stderr, /no file can be opened/)
+
+  // Fewer than are open.
+  limitFiles(20)
+  await logged(command, 'no file can be opened (EMFILE), and new connections are closed')
+  limitFiles(300)
+  command.process.kill('SIGTERM')
+  for (const socket of sockets) socket.destroy()
+  t.equal((await command.finished()).code, 0)
+})

@@ -132,27 +132,23 @@ const TRANSITIONS: readonly Transition[] = [
   },
 ]
 
-for (const database of ['plants.db', ':memory:']) {
-  for (const { what, before, declared, hide = false, result } of TRANSITIONS) {
-    t.test(`${what}, in ${database}`, async (t) => {
-      const inMemory = database === ':memory:'
-      const store = await open(t, inMemory ? database : join(t.testdir(), database))
-      for (const fields of before) await adoptFields(store, fields, KEEP)
-      const stored = await store.readSetting('fields')
-      const adopted = adoptFields(store, declared, { hide })
-      if (result instanceof RegExp) {
-        const error = await adopted.catch((reason: unknown) => reason)
-        t.type(error, StoreError)
-        t.match(error, { message: result })
-        t.equal(await store.readSetting('fields'), stored, 'nothing changed')
-      } else {
-        t.same(await adopted, result.hidden)
-        t.same(await readStoredFields(store), result)
-      }
-    })
-  }
+for (const { what, before, declared, hide = false, result } of TRANSITIONS) {
+  t.test(what, async (t) => {
+    const store = await open(t)
+    for (const fields of before) await adoptFields(store, fields, KEEP)
+    const stored = await store.readSetting('fields')
+    const adopted = adoptFields(store, declared, { hide })
+    if (result instanceof RegExp) {
+      const error = await adopted.catch((reason: unknown) => reason)
+      t.type(error, StoreError)
+      t.match(error, { message: result })
+      t.equal(await store.readSetting('fields'), stored, 'nothing changed')
+    } else {
+      t.same(await adopted, result.hidden)
+      t.same(await readStoredFields(store), result)
+    }
+  })
 }
-
 t.test('a database without own fields gets no setting, and costs one read', async (t) => {
   const store = await open(t)
   const { calls, ...uncounted } = counted(store)

@@ -6,7 +6,6 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/stores/engines.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
-import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { AUTHORITY, bodiesByPlant, startReceiver, status } from './receiver.ts'
 import { eventually, webhookIn } from './setting.ts'
 
@@ -24,8 +23,9 @@ const LOCK_TIMEOUT = '60s'
 /** How long a stop can take while another process locks the database. */
 const STOP_MS_MAX = 30_000
 
-function newFolder(t: Test, database = join(t.testdir(), 'plants.db')) {
-  const folder = t.testdirName
+function newFolder(t: Test) {
+  const folder = t.testdir()
+  const database = join(folder, 'plants.db')
   const authority = join(folder, 'authority.pem')
   writeFileSync(authority, AUTHORITY)
   const env = {
@@ -52,22 +52,8 @@ function newFolder(t: Test, database = join(t.testdir(), 'plants.db')) {
   }
 }
 
-for (const [engine, prepare] of [
-  ['SQLite', newFolder],
-  [
-    'PostgreSQL',
-    async (t: Test) => {
-      t.testdir()
-      return newFolder(t, await (await sharedPostgres()).emptyDatabase())
-    },
-  ],
-] as const) {
-  t.test(`if a service on ${engine} is killed, another one continues`, async (t) =>
-    testTakeover(t, await prepare(t)),
-  )
-}
-
-async function testTakeover(t: Test, { start, webhook }: ReturnType<typeof newFolder>) {
+t.test('if a service is killed, another one continues', async (t) => {
+  const { start, webhook } = newFolder(t)
   const receiver = await startReceiver(t)
   const services = [await start(), await start()]
   await webhook(
@@ -95,7 +81,7 @@ async function testTakeover(t: Test, { start, webhook }: ReturnType<typeof newFo
   t.ok(took < TAKEOVER_MS_MAX, String(took))
   t.same([...bodiesByPlant(received).keys()].sort(), [1n, 2n, 3n])
   t.comment({ took })
-}
+})
 
 t.test('a stop does not wait for a locked database, and nothing is lost', async (t) => {
   const { database, start, webhook } = newFolder(t)

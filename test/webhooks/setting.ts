@@ -11,6 +11,7 @@ import { INTERVAL_MS, WebhookDeliveries } from '../../src/webhooks/webhook-deliv
 import type { Clock } from '../../time/clock.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { withoutCoverage } from '../helpers/coverage.ts'
+import { createAll } from '../helpers/lists.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
 
@@ -147,11 +148,10 @@ export async function eventually(condition: () => unknown): Promise<void> {
   while (!(await condition())) await setTimeout(10)
 }
 
-/** Creates plants one after the other. */
+/** Creates plants in the order of their ids. */
 export async function createPlants(store: Store, first: number, count: number): Promise<void> {
-  for (let id = first; id < first + count; id++) {
-    await store.create({ id: BigInt(id), name: `plant ${id}` })
-  }
+  const plants = idsFrom(first, count).map((id) => ({ id, name: `plant ${id}` }))
+  await createAll(store, plants)
 }
 
 export function idsFrom(first: number, count: number): bigint[] {

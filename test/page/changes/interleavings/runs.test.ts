@@ -258,7 +258,7 @@ t.test('runs and undos change only what they may, and report all that they do', 
       new Scene(schedule, scenario).begin()
       await schedule.finish()
     },
-    { numRuns: 500 },
+    { numRuns: 250 },
   )
   checkReached(reached)
 })
