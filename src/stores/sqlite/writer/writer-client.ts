@@ -32,17 +32,17 @@ const NANOSECONDS_PER_MS = 1e6
 export class WriterClient {
   readonly #port: MessagePort
   readonly #lockTimeout: number
-  /** The request without a reply. */
-  #pending: PromiseWithResolvers<WriteResult[]> | undefined
+  /** Requests without a reply, in order. */
+  readonly #pending: PromiseWithResolvers<WriteResult[]>[] = []
 
   /** @param port of `WriterHost.connect` */
   constructor(port: MessagePort, lockTimeout: number) {
     this.#port = port
     this.#lockTimeout = lockTimeout
-    port.on('message', (reply: WriterReply) => fromReply(reply, this.#pending))
+    port.on('message', (reply: WriterReply) => fromReply(reply, this.#pending.shift()))
   }
 
-  /** See Writer.commit. One call at a time. */
+  /** See Writer.commit. Calls are executed in order. */
   commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
     const pending = Promise.withResolvers<WriteResult[]>()
     const timeout = changes.every(isRepeatable)
@@ -52,7 +52,7 @@ export class WriterClient {
     const request: WriterRequest = { changes, deadline }
     // Sent first, because sending a value that cannot be cloned throws.
     this.#port.postMessage(request)
-    this.#pending = pending
+    this.#pending.push(pending)
     return pending.promise
   }
 
