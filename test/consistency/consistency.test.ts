@@ -5,7 +5,7 @@ import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
 t.test('contending clients see a consistent store: kill', async (t) => {
-  const report = await run(kill, { owner: t, seed: newSeed(), seconds: 2 })
+  const report = await run(kill, { owner: t, seed: newSeed(), seconds: 5 })
   t.comment(formatReport(report))
   t.same(report.violations, [])
 })
