@@ -27,7 +27,7 @@ const soon = () => ({ timeout: 50_000 })
 
 t.test('a waiting request gets the next change', soon(), async (t) => {
   const { service, isWaiting } = waiting
-  const query = '?after=latest&wait=60'
+  const query = `?after=${await latestCursor(service)}&wait=60`
   const polls = Promise.all([readPage(service, query), readPage(service, query)])
   await isWaiting()
   await create(service)
@@ -54,7 +54,7 @@ t.test('without a change, the response is an empty page after the wait', async (
 
 t.test('a commit without a change does not end the wait', soon(), async (t) => {
   const { service, isWaiting } = waiting
-  const poll = readPage(service, '?after=latest&wait=60')
+  const poll = readPage(service, `?after=${await latestCursor(service)}&wait=60`)
   await isWaiting()
   await service.issueToken('another', ['read'])
   await isWaiting()
