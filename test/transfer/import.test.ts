@@ -228,7 +228,8 @@ t.test('fewer records share a transaction if they are large', async (t) => {
 t.test(
   'nothing is imported after a record that stops the import, in any transaction',
   async (t) => {
-    const { sizes, stored } = await importLines(t, ['bad', two, three], {}, 2 ** 22)
+    const { complete, sizes, stored } = await importLines(t, ['bad', two, three], {}, 2 ** 22)
+    t.equal(complete, false)
     t.strictSame(sizes, [])
     t.strictSame(stored, [one])
   },
