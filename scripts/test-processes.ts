@@ -3,6 +3,7 @@
  * process has a file in test/processes/.
  */
 import { globSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Test files that run in a process of their own. */
@@ -12,6 +13,19 @@ export const ALONE: readonly string[] = [
   // Repeats files of this folder on PostgreSQL.
   'http/operations/on-postgres.system.ts',
 ]
+
+/** The only `*.test.ts` files whose threads measure coverage, which takes most of the time of a thread. */
+const MEASURING_THREADS: readonly string[] = [
+  'stores/sqlite/{checkpointer,figures,shared-writer,sqlite-store,unavailable}.test.ts',
+  'http-threads/*.test.ts',
+]
+
+/** Whether the threads of a test file measure coverage. Its path is relative to test/. */
+export function doThreadsMeasure(file: string): boolean {
+  return (
+    !file.endsWith('.test.ts') || MEASURING_THREADS.some((pattern) => matchesGlob(file, pattern))
+  )
+}
 
 /** What `npm run test:system` runs. `.taprc` lists what `npm test` runs. */
 export const SYSTEM_TESTS: readonly string[] = [

@@ -13,14 +13,27 @@ const UNMEASURED: Readonly<Record<string, string | undefined>> = {
   NODE_DISABLE_COMPILE_CACHE: undefined,
 }
 
-/** Loads nothing of tap, which takes longer than to start a thread. */
-class UnmeasuredWorker extends Worker {
+let isMeasuringThreads = true
+
+/** If it measures nothing, it loads nothing of tap, which takes longer than to start a thread. */
+class MeasurableWorker extends Worker {
   constructor(module: string | URL, options?: WorkerOptions) {
-    super(module, calls === 0 ? options : { ...options, execArgv: [] })
+    const isMeasured = isMeasuringThreads && calls === 0
+    super(module, isMeasured ? options : { env: unmeasured(), ...options, execArgv: [] })
   }
 }
-threads.Worker = UnmeasuredWorker
+threads.Worker = MeasurableWorker
 syncBuiltinESMExports()
+
+function unmeasured(): NodeJS.ProcessEnv {
+  const variables = Object.entries({ ...process.env, ...UNMEASURED })
+  return Object.fromEntries(variables.filter(([, value]) => value !== undefined))
+}
+
+/** Sets whether threads that start from now on measure coverage. By default, they do. */
+export function measureThreads(measures: boolean): void {
+  isMeasuringThreads = measures
+}
 
 /** The values to restore, and how many calls of `withoutCoverage` are in flight. */
 let before: typeof UNMEASURED = {}

@@ -8,6 +8,8 @@
 import './without-domains.ts'
 import { registerHooks } from 'node:module'
 import t, { type Test } from 'tap'
+import { doThreadsMeasure } from '../../scripts/test-processes.ts'
+import { measureThreads } from './coverage.ts'
 import { shareContracts } from './shared-contracts.ts'
 
 const FILE_TEST = new URL('./file-test.ts', import.meta.url).href
@@ -38,6 +40,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
     t.setTimeout(FILE_TIMEOUT_MS)
     await t.test(file, async (t) => {
       tests.set(url, t)
+      measureThreads(doThreadsMeasure(file))
       await import(url)
     })
   }
