@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { type StdioOptions, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -198,4 +198,16 @@ t.test('the import continues when the readers of its output exit', async (t) => 
   command.process.stderr?.destroy()
   t.equal((await command.finished()).code, 2)
   t.match(stored(), [{ id: 1, name: 'a' }])
+})
+
+t.test('the import fails if its summary cannot be written', async (t) => {
+  const { database } = importsOf(t)
+  const full = openSync('/dev/full', 'w')
+  const stdio: StdioOptions = ['ignore', full, 'pipe']
+  const options = { stdio, measured: true }
+  const command = new Command(t, ['import', SAMPLE, '--create', '--database', database], options)
+  closeSync(full)
+  const { code, stderr } = await command.finished()
+  t.equal(code, 1)
+  t.equal(stderr, 'plant-store: cannot write to standard output: no space left on device\n')
 })

@@ -89,6 +89,7 @@ const faults: { what: string; fault: Fault; says: RegExp }[] = [
     fault: answeredInstead(404, JSON_TYPE, '{"error":40401,"message":"no such path"}'),
     says: /^the source refuses the request: no such path$/,
   },
+  { what: 'has no content', fault: answeredInstead(304), says: /unexpected .* status 304/ },
   {
     what: 'is not UTF-8',
     fault: edited((body) => Buffer.from(body.replace('d', '\xff'), 'latin1')),

@@ -37,6 +37,8 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['random operations', modelSuite],
     ['exporting plants', exportSuite],
     ['following changes', feedSuite],
+    ['webhooks', webhookSuite],
+    ['restrictions', restrictionSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
@@ -51,10 +53,8 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],
     ['own fields', fieldsSuite],
-    ['restrictions', restrictionSuite],
     ['settings', settingSuite],
     ['tokens', tokenSuite],
-    ['webhooks', webhookSuite],
     ['following changes of others', sharedFeedSuite],
     ['shared and reopened databases', lastingSuite],
   ] as const) {

@@ -84,6 +84,8 @@ test('the content coding identity is accepted', async (t) => {
 test('a missing body is rejected', async (t) => {
   await assertAnswer(t, {}, 400, 40002)
   await assertAnswer(t, { headers: { 'content-length': '0' } }, 400, 40002)
+  const empty = { 'content-length': '0', 'content-type': 'application/json' }
+  await assertAnswer(t, { headers: empty }, 400, 40001)
 })
 
 test('a body at the limit is accepted, one byte more is rejected', async (t) => {
