@@ -37,8 +37,6 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['random operations', modelSuite],
     ['exporting plants', exportSuite],
     ['following changes', feedSuite],
-    ['webhooks', webhookSuite],
-    ['restrictions', restrictionSuite],
   ] as const) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
@@ -53,8 +51,10 @@ export function storeSuite(t: Test, name: string, engine: Engine): void {
     ['listing tags', tagSuite],
     ['changing plants', changeSuite],
     ['own fields', fieldsSuite],
+    ['restrictions', restrictionSuite],
     ['settings', settingSuite],
     ['tokens', tokenSuite],
+    ['webhooks', webhookSuite],
     ['following changes of others', sharedFeedSuite],
     ['shared and reopened databases', lastingSuite],
   ] as const) {

@@ -52,8 +52,6 @@ t.test('a large file is stored in several transactions', async (t) => {
 })
 
 t.test('a missing or empty seed stores nothing', async (t) => {
-
-t.test('a missing or empty seed stores nothing', async (t) => {
   const { store, stored } = openStore(t)
   for (const seed of [undefined, []]) {
     const seedStore = await prepareSeed(seed)
