@@ -15,7 +15,7 @@ import { shareContracts } from './shared-contracts.ts'
 const FILE_TEST = new URL('./file-test.ts', import.meta.url).href
 
 /** Limit for one file, in milliseconds. tap's own limit is for the whole process. */
-const FILE_TIMEOUT_MS = 600_000
+const FILE_TIMEOUT_MS = 300_000
 
 const tests = new Map<string, Test>()
 
