@@ -84,8 +84,9 @@ test('the content coding identity is accepted', async (t) => {
 test('a missing body is rejected', async (t) => {
   await assertAnswer(t, {}, 400, 40002)
   await assertAnswer(t, { headers: { 'content-length': '0' } }, 400, 40002)
-  const empty = { 'content-length': '0', 'content-type': 'application/json' }
-  await assertAnswer(t, { headers: empty }, 400, 40001)
+  // Node's client always sends a length.
+  const [answer] = await sendRaw(service.port, head({ 'Content-Type': 'application/json' }))
+  t.match(answer, { status: 400, body: /40001/ })
 })
 
 test('a body at the limit is accepted, one byte more is rejected', async (t) => {
