@@ -24,9 +24,6 @@ export interface Member {
   readonly schema?: FieldSchema
 }
 
-/** The members of a plant by name. Every object inherits some names, so only its own members count. */
-export type MemberValues = { readonly [name: string]: MemberValue | null | undefined }
-
 function readInt32(text: string): number | undefined {
   const integer = Number(parseInt64(text))
   return integer === (integer | 0) ? integer : undefined

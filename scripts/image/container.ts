@@ -77,17 +77,8 @@ export class Container {
 
   /** The `/proc/…/status` of the container's first process. */
   status(): string {
-    return this.#read('status')
-  }
-
-  /** How long other processes kept the first one from a processor, in milliseconds. */
-  waitedMs(): number {
-    return Number(this.#read('schedstat').split(' ')[1]) / 1e6
-  }
-
-  #read(file: string): string {
     const state = execFileSync('crun', this.#arguments('state', this.#id), { encoding: 'utf8' })
-    return readFileSync(`/proc/${JSON.parse(state).pid}/${file}`, 'utf8')
+    return readFileSync(`/proc/${JSON.parse(state).pid}/status`, 'utf8')
   }
 
   /** Sends SIGTERM to the first process, as `docker stop` does. Resolves to the exit code. */

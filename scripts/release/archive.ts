@@ -5,6 +5,7 @@
 import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readManifest, writeJson } from './manifest.ts'
 import { run } from './run.ts'
 
 interface Architecture {
@@ -28,14 +29,6 @@ const LAUNCHER = fileURLToPath(new URL('./plant-store', import.meta.url))
 
 /** The modification time of everything that npm packs. */
 const MODIFIED = '1985-10-26T08:15:00Z'
-
-export function readManifest(folder: string) {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-}
-
-export function writeJson(file: string, value: unknown): void {
-  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`)
-}
 
 /** The file in a stage that a download has given a name with a version. */
 export function downloaded(stage: string, name: string): string {
@@ -95,13 +88,8 @@ async function makeArchive(stage: string, releases: string, architecture: Archit
   await addLibatomic(join(runtime, 'lib'), stage, architecture)
 
   const archive = join(releases, `${name}.tar.gz`)
-  const reproducible = ['--sort=name', `--mtime=${MODIFIED}`, '--owner=0', '--group=0']
-  const options = [
-    ...reproducible,
-    '--numeric-owner',
-    '--mode=u=rwX,go=rX',
-    '--use-compress-program=gzip -n',
-  ]
+  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX']
+  const options = ['--sort=name', `--mtime=${MODIFIED}`, ...owner, '--use-compress-program=gzip -n']
   await run('tar', ['--create', ...options, '--file', archive, '--directory', stage, name])
   return archive
 }
@@ -114,12 +102,12 @@ async function addLibatomic(folder: string, stage: string, { gcc, libatomic }: A
     join(content, 'usr', `${gcc}-linux-gnu/lib/libatomic.so.1`),
     join(folder, 'libatomic.so.1'),
   )
-  const origin = `libatomic.so.1 is a part of GCC, unchanged from Debian's ${basename(file)}.
+  const origin = `libatomic.so.1 is part of GCC, unchanged from Debian's ${basename(file)}.
 \`apt-get source ${libatomic}\` downloads its source. Its license is
 the GPL 3 with the GCC Runtime Library Exception. Both follow.\n\n`
-  const texts = ['/usr/share/doc/libgcc-s1/copyright', '/usr/share/common-licenses/GPL-3']
+  const licenses = ['/usr/share/doc/libgcc-s1/copyright', '/usr/share/common-licenses/GPL-3']
   writeFileSync(
     join(folder, 'LICENSE'),
-    origin + texts.map((file) => readFileSync(file, 'utf8')).join('\n'),
+    origin + licenses.map((file) => readFileSync(file, 'utf8')).join('\n'),
   )
 }

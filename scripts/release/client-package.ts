@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeClient } from '../client/bundle.ts'
+import { readManifest, writeJson } from './manifest.ts'
+import { run } from './run.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -13,11 +14,11 @@ export async function packClient(folder: string): Promise<string> {
   const staging = mkdtempSync(join(tmpdir(), 'plant-store-client-'))
   try {
     await writeClient(staging)
-    writeFileSync(join(staging, 'package.json'), `${JSON.stringify(describePackage(), null, 2)}\n`)
-    cpSync(join(ROOT, 'client/README.md'), join(staging, 'README.md'))
-    cpSync(join(ROOT, 'LICENSE'), join(staging, 'LICENSE'))
+    writeJson(join(staging, 'package.json'), describePackage())
+    copyFileSync(join(ROOT, 'client/README.md'), join(staging, 'README.md'))
+    copyFileSync(join(ROOT, 'LICENSE'), join(staging, 'LICENSE'))
     const args = ['pack', '--json', '--pack-destination', resolve(folder)]
-    const [packed] = JSON.parse(execFileSync('npm', args, { cwd: staging, encoding: 'utf8' }))
+    const [packed] = JSON.parse(await run('npm', args, staging))
     return join(folder, packed.filename)
   } finally {
     rmSync(staging, { recursive: true, force: true })
@@ -26,7 +27,7 @@ export async function packClient(folder: string): Promise<string> {
 
 /** The `package.json`. */
 function describePackage() {
-  const { version, license, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const { version, license, engines } = readManifest(ROOT)
   return {
     name: 'plant-store-client',
     version,

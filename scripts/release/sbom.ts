@@ -1,7 +1,8 @@
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 import { PAGE_BUNDLE } from '../page-bundle.ts'
-import { downloaded, readManifest, writeJson } from './archive.ts'
+import { downloaded } from './archive.ts'
+import { readManifest, writeJson } from './manifest.ts'
 import { run } from './run.ts'
 
 interface Component {

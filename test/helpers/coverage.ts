@@ -15,7 +15,7 @@ const UNMEASURED: Readonly<Record<string, string | undefined>> = {
 
 let isMeasuringThreads = true
 
-/** If it measures nothing, it loads nothing of tap, which takes longer than to start a thread. */
+/** Loads tap only if it measures, because that takes longer than starting a thread. */
 class MeasurableWorker extends Worker {
   constructor(module: string | URL, options?: WorkerOptions) {
     const isMeasured = isMeasuringThreads && calls === 0

@@ -30,7 +30,7 @@ export interface Engine {
 
 /**
  * Tests the requirements that PlantStore, RestrictionStore, SettingStore, TokenStore and WebhookStore state for every
- * engine. A store whose data do not outlive it has the statements of one whose data do, and only another way to run them.
+ * engine. A store in memory runs the same statements as one in a file, so it needs only some of the tests.
  */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
   for (const [what, suite] of [
