@@ -105,8 +105,12 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Returns the changes to the plants in the order in which they were committed. Every page has a `Link` to the
-         *     changes that follow it. Requires the `read` scope.
+         * @description Returns the changes to the plants. Those to one plant are in the order in which they were made, and a change
+         *     that was acknowledged before another was requested comes first. Every page has a `Link` to the changes that
+         *     follow it. Requires the `read` scope.
+         *
+         *     A page can end inside a list of changes. To apply only whole lists, collect changes until one has
+         *     `endsTransaction`.
          *
          *     With `Accept: text/event-stream`, the response is a stream of server-sent events, each with the JSON of a change
          *     as its `data` and the cursor as its `id`.
@@ -531,6 +535,7 @@ export interface components {
             id: components["schemas"]["PlantId"];
             /** @description The plant after the change. */
             plant: components["schemas"]["Plant"];
+            endsTransaction?: components["schemas"]["EndsTransaction"];
         };
         /**
          * Removal
@@ -546,6 +551,7 @@ export interface components {
             type: "removed";
             id: components["schemas"]["PlantId"];
             plant?: never;
+            endsTransaction?: components["schemas"]["EndsTransaction"];
         };
         /**
          * Cursor
@@ -553,6 +559,13 @@ export interface components {
          * @example AAECAwQFBgcAAAAAAAAAKgGaQ1BXMGTkN7U
          */
         Cursor: string;
+        /**
+         * EndsTransaction
+         * @description True if a transaction ends with this change, so that no list of changes continues after it. If it is absent, the
+         *     transaction can continue with the next change.
+         * @example true
+         */
+        EndsTransaction: boolean;
         /**
          * ChangeTime
          * Format: date-time

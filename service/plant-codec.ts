@@ -111,10 +111,11 @@ export class PlantCodec {
     return contentJson(this.#withoutHidden(plant)) as Json<Schemas['Plant']>
   }
 
-  changeJson({ cursor, at, type, id, plant }: Change): Json<Schemas['Change']> {
+  changeJson({ cursor, at, type, id, plant, endsTransaction }: Change): Json<Schemas['Change']> {
     const content = plant === undefined ? '' : `,"plant":${this.contentJson(plant)}`
+    const end = endsTransaction === true ? ',"endsTransaction":true' : ''
     // None of the strings needs an escape.
-    const json = `{"cursor":"${cursor}","at":"${at}","type":"${type}","id":${id}${content}}`
+    const json = `{"cursor":"${cursor}","at":"${at}","type":"${type}","id":${id}${content}${end}}`
     return json as Json<Schemas['Change']>
   }
 

@@ -88,6 +88,45 @@ export function feedSuite(t: Test, engine: Engine): void {
     }
   })
 
+  t.test('the end of each list is known, on pages of any size', async (t) => {
+    const start = await latest(store)
+    const ids = Array.from({ length: 30 }, () => ++lastId)
+    const [first = 0n, second = 0n, ...others] = ids
+    await store.create({ id: first, name: 'x' })
+    // Both can be in one transaction, also with the single change.
+    await Promise.all([
+      createAll(
+        store,
+        others.map((id) => ({ id, name: 'x' })),
+      ),
+      store.create({ id: second, name: 'x' }),
+      store.apply(
+        others.map((id) => ({ type: 'put', id, name: 'y' })),
+        'all-or-none',
+      ),
+    ])
+    // Refused as a whole, so it leaves nothing.
+    const refused = [
+      { type: 'put', id: first, name: 'y' },
+      { type: 'create', id: second, name: 'y' },
+    ] as const
+    await Promise.all([store.apply(refused, 'all-or-none'), store.update(first, { name: 'z' })])
+    for (const limit of [1, 5, 29, 30, 58, 1000]) {
+      const units = unitsOf(await changesAfter(store, start, limit))
+      const sizes = units.map((changes) => {
+        const changed = changes.filter(({ id }) => others.includes(id))
+        t.ok([0, 28, 56].includes(changed.length), `${limit}: ${changed.length}`)
+        return changes.length
+      })
+      t.equal(
+        sizes.reduce((sum, size) => sum + size),
+        59,
+      )
+      t.same(units[0]?.map(contentOf), [['created', first, { name: 'x' }]])
+      t.same(units.at(-1)?.map(contentOf), [['changed', first, { name: 'z' }]])
+    }
+  })
+
   t.test('large changes shorten pages, but never to zero changes', async (t) => {
     const start = await latest(store)
     const plants = Array.from({ length: 12 }, (_, index) => ({
@@ -194,6 +233,17 @@ export function feedSuite(t: Test, engine: Engine): void {
     await committed
     await other.nextCommit()
   })
+}
+
+/** Groups changes by the ends of transactions. The last one must have ended. */
+function unitsOf(changes: readonly Change[]): Change[][] {
+  const units: Change[][] = [[]]
+  for (const change of changes) {
+    units.at(-1)?.push(change)
+    if (change.endsTransaction) units.push([])
+  }
+  if (units.pop()?.length !== 0) throw new Error('the last transaction has no end')
+  return units
 }
 
 function plantsIn(changes: readonly Change[]): NewPlant[] {

@@ -46,13 +46,19 @@ export interface ChangeRow {
   readonly name: string | null
   readonly tag: string | null
   readonly fields: string | null
+  /** Whether a transaction ends with the change, as far as is known. */
+  readonly isEnd: boolean
 }
 
 /** @param cursor of the change, encoded */
-export function toChange(cursor: string, { at, type, id, name, tag, fields }: ChangeRow): Change {
+export function toChange(
+  cursor: string,
+  { at, type, id, name, tag, fields, isEnd }: ChangeRow,
+): Change {
   const change = { cursor, at: new Date(at).toISOString(), id }
-  if (type === 'removed' || name === null) return { ...change, type: 'removed' }
-  return { ...change, type, plant: toContent({ name, tag, fields }) }
+  const end = isEnd ? { endsTransaction: true } : {}
+  if (type === 'removed' || name === null) return { ...change, type: 'removed', ...end }
+  return { ...change, type, plant: toContent({ name, tag, fields }), ...end }
 }
 
 /** A row of the table `tokens`. Times are in milliseconds since 1970. */

@@ -1,5 +1,11 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import t from 'tap'
+import {
+  DELETE_SOME,
+  FEED_START,
+  IS_UNMARKED,
+} from '../../../src/stores/sqlite/feed/change-pruner.ts'
+import { MARK_END } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/sqlite/reads/plant-count.ts'
 import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
@@ -16,8 +22,10 @@ const SCANS: Record<string, string> = {
   'SELECT id FROM change_log': 'reads the only row',
   'SELECT 1 FROM plant_restriction': 'reads the only row',
   'DELETE FROM changes WHERE position > ?': 'deletes what its own transaction has logged',
-  'DELETE FROM changes WHERE position < ?':
-    'deletes up to a position that bounds the number of rows',
+  [DELETE_SOME]: 'deletes a bounded number of rows from the first one on',
+  [FEED_START]: 'looks up the first or last row of an index',
+  [IS_UNMARKED]: 'looks up the last row',
+  [MARK_END]: 'looks up the last row',
   'SELECT * FROM plant_webhooks ORDER BY name': 'reads all webhooks, of which there are few',
   'SELECT count(*) FROM plant_webhooks': 'counts webhooks, of which there are few',
   'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?':

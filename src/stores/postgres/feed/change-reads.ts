@@ -44,6 +44,8 @@ interface ChangePageRow {
   readonly position: bigint | null
   readonly committedAt: bigint
   readonly sequence: bigint
+  /** Whether it is the last change of its transaction. */
+  readonly isEnd: boolean
   readonly at: Date
   /** Whether the change has its text. */
   readonly isShort: boolean
@@ -78,19 +80,20 @@ const PAGE = `
          $1 >= feed.oldest
          AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
   FROM plant_change_log AS feed LEFT JOIN LATERAL (
-    SELECT position, "committedAt", sequence, at, "isShort", type, ${PLANT_COLUMNS}
+    SELECT position, "committedAt", sequence, sequence = "lastSequence" AS "isEnd", at, "isShort", type, ${PLANT_COLUMNS}
     FROM (
       SELECT *, sum(${textLength(CONTENT_COLUMNS)}) OVER (
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                 ) AS before
       FROM (
-        SELECT position, "committedAt", at, "isShort", change.*
+        SELECT position, "committedAt", "lastSequence", at, "isShort", change.*
         FROM (
           SELECT *, sum(text) OVER (ORDER BY position, sequence ROWS UNBOUNDED PRECEDING) <= $6 AS "isShort",
                  ${sumBefore('cardinality(sequences)', 1)} AS changes_before,
                  ${sumBefore('text', 0)} AS text_before
           FROM (
-            SELECT commits.position, commits.at AS "committedAt", ${AFTER} AS after, rows.*
+            SELECT commits.position, commits.at AS "committedAt", commits.sequence AS "lastSequence",
+                   ${AFTER} AS after, rows.*
             FROM plant_commits AS commits CROSS JOIN LATERAL (
               SELECT sequence, at, sequences, types, ids, names, tags, fields, text FROM plant_changes
               WHERE tx = commits.tx AND sequence > ${AFTER}

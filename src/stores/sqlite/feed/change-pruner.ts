@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Retention } from '../../shared/engine.ts'
 import type { RetentionClock } from '../../shared/retention-clock.ts'
 import { CONTENT_COLUMNS } from '../../shared/rows.ts'
-import { START } from './change-triggers.ts'
+import { MARK_END, START } from './change-triggers.ts'
 
 /** How often to look for changes to delete. */
 const INTERVAL_MS = 1000
@@ -14,10 +14,13 @@ const INTERVAL_MS = 1000
 const PAUSE_MS = 10
 
 export interface PruneMethods {
-  /** Whether the feed exceeds its limits. */
+  /** Whether the feed may exceed its limits. */
   hasExcess(limits: ChangeLimits): boolean
-  /** Deletes some of the changes that exceed them, in a transaction that other changes can share. */
-  prune(limits: ChangeLimits): Promise<unknown>
+  /**
+   * Deletes some of the changes that exceed them, in a transaction that other changes can share. Resolves to whether
+   * there may be more.
+   */
+  prune(limits: ChangeLimits): Promise<boolean>
 }
 
 /**
@@ -37,10 +40,7 @@ export async function pruneChanges(
     try {
       const now = Date.now()
       const limits = { before: now - age - clock.grace(now), bytes }
-      if (hasExcess(limits)) {
-        await prune(limits)
-        pause = PAUSE_MS
-      }
+      if (hasExcess(limits) && (await prune(limits))) pause = PAUSE_MS
     } catch (error) {
       // Changes to plants report the failure.
       if (!(error instanceof StoreUnavailable)) throw error
@@ -57,61 +57,95 @@ export interface ChangeLimits {
   readonly bytes: number
 }
 
-/** The maximum number and size of the changes that one transaction deletes, which takes about a millisecond. */
+/** How many changes a transaction examines, and the maximum number and size that it deletes, which takes about a millisecond. */
 const STEP_ROWS = 1000
 const STEP_BYTES = 2 ** 18
 
 interface FeedRow {
   readonly position: bigint
   readonly at: bigint
-  readonly type: bigint
+  readonly ends: bigint | null
 }
 
-/**
- * Prepares a search for changes to delete.
- *
- * A change exceeds the limits if it is too old, or if the changes after it reach the maximum size. The row of the last
- * of these changes stays as the start of the feed, because its cursor misses nothing: if a store changes once a month, a
- * new change makes the previous one obsolete, but a reader of the feed must not have to read everything again.
- *
- * @returns a function that returns the position at which the feed should start after the next transaction, or undefined
- *   if there is nothing to delete
- */
-export function prepareExcess(db: Database): (limits: ChangeLimits) => bigint | undefined {
+/** Returns whether a change exceeds the limits: it is too old, or the changes after it reach the maximum size. */
+function prepareComparison(db: Database): (row: FeedRow, limits: ChangeLimits) => boolean {
   const end = db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck()
-  const oldest = db.prepare<[number], FeedRow>(
-    'SELECT position, at, type FROM changes WHERE position >= 0 ORDER BY position LIMIT ? + 0',
-  )
-  return ({ before, bytes }) => {
-    const first = oldest.get(1)
-    const newest = end.get()
-    const isExcess = ({ position, at }: FeedRow) => at < before || known(newest) - position >= bytes
-    let start: FeedRow | undefined
-    for (const row of oldest.iterate(STEP_ROWS + 1)) {
-      if (!isExcess(row)) break
-      start = row
-      if (row.position - known(first).position > STEP_BYTES) break
-    }
-    return start === undefined || Number(start.type) === START ? undefined : start.position
+  return ({ position, at }, { before, bytes }) =>
+    at < before || known(end.get()) - position >= bytes
+}
+
+const AFTER =
+  'SELECT position, at, ends FROM changes WHERE position > ? ORDER BY position LIMIT ? + 0'
+
+/** The position of the row with which the feed starts. The rows before it are no longer in the feed. */
+export const FEED_START = `
+  SELECT ifnull(
+    (SELECT max(position) FROM changes WHERE type = ${START}),
+    (SELECT min(position) FROM changes)
+  )`
+
+export const IS_UNMARKED =
+  'SELECT 1 FROM changes WHERE position = (SELECT max(position) FROM changes) AND ends = 0'
+
+export const DELETE_SOME = `
+  DELETE FROM changes WHERE position IN (
+    SELECT position FROM changes
+    WHERE position < ? AND position <= (SELECT min(position) FROM changes) + ${STEP_BYTES}
+    ORDER BY position LIMIT ${STEP_ROWS}
+  )`
+
+/** Prepares a check whether there is something to do for `preparePrune`. */
+export function prepareExcess(db: Database): (limits: ChangeLimits) => boolean {
+  const isExcess = prepareComparison(db)
+  const start = db.prepare<[], bigint>(FEED_START).pluck()
+  const oldest = db.prepare<[], bigint>('SELECT min(position) FROM changes').pluck()
+  const after = db.prepare<[bigint, number], FeedRow>(AFTER)
+  const isUnmarked = db.prepare(IS_UNMARKED)
+  return (limits) => {
+    const from = known(start.get())
+    const next = after.get(from, 1)
+    if (next === undefined) return known(oldest.get()) < from
+    return known(oldest.get()) < from || isUnmarked.get() !== undefined || isExcess(next, limits)
   }
 }
 
 const EMPTY = CONTENT_COLUMNS.map((column) => `${column} = NULL`).join(', ')
 
 /**
- * Prepares a transaction's part of the deletion. It searches again, because another process may have deleted the changes
- * since.
+ * Prepares a transaction's part of the deletion, which never cuts a transaction of the feed: the feed starts after the
+ * last one of which all changes exceed the limits. The row of its last change stays as the start, because its cursor
+ * misses nothing: if a store changes once a month, a new change makes the previous one obsolete, but a reader of the
+ * feed must not have to read everything again. The rows before it are then deleted, in this transaction or in others.
+ *
+ * Another process may do the same.
+ *
+ * @returns a function that returns whether there may be more to do
  */
-export function preparePrune(db: Database): (limits: ChangeLimits) => undefined {
-  const findExcess = prepareExcess(db)
-  const deleteBefore = db.prepare('DELETE FROM changes WHERE position < ?')
+export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
+  const isExcess = prepareComparison(db)
+  const findStart = db.prepare<[], bigint>(FEED_START).pluck()
+  const after = db.prepare<[bigint, number], FeedRow>(AFTER)
+  const markEnd = db.prepare(MARK_END)
   const makeStart = db.prepare(
     `UPDATE changes SET type = ${START}, id = 0, ${EMPTY} WHERE position = ?`,
   )
-  return (limits): undefined => {
-    const start = findExcess(limits)
-    if (start === undefined) return
-    deleteBefore.run(start)
-    makeStart.run(start)
+  const deleteSome = db.prepare(DELETE_SOME)
+  /** All changes up to this one exceed the limits, and no transaction is known to end with one. */
+  let examined = -1n
+  return (limits) => {
+    // Other programs do not mark what they change.
+    markEnd.run()
+    let start = known(findStart.get())
+    if (examined < start) examined = start
+    let isMore = false
+    for (const row of after.all(examined, STEP_ROWS)) {
+      isMore = isExcess(row, limits)
+      if (!isMore) break
+      examined = row.position
+      // An earlier version has marked nothing.
+      if (row.ends !== 0n) start = row.position
+    }
+    if (start > known(findStart.get())) makeStart.run(start)
+    return deleteSome.run(start).changes > 0 || isMore
   }
 }

@@ -6,7 +6,12 @@
  * deleted.
  *
  * The first row of a new feed has the type `start`. It gives cursors a row to refer to while there are no changes. The
- * newest deleted change becomes such a row for the same reason.
+ * newest obsolete change becomes such a row for the same reason. The rows before the newest `start` are no longer in the
+ * feed.
+ *
+ * `ends` is 1 if a transaction ends with the change. A trigger cannot know that, so it writes 0, and the writer marks the
+ * last change of each transaction and of each list. It is null for changes that an earlier version has logged. SQLite
+ * reads these values without the text before them.
  */
 import type { Database } from 'better-sqlite3'
 import type { Change } from '../../../../service/change-feed.ts'
@@ -47,14 +52,15 @@ type Columns = readonly string[]
 const COLUMNS: Columns = ['tag', 'fields']
 
 /** The triggers by name. */
-function triggersFor(columns: Columns): Readonly<Record<string, string>> {
+function triggersFor(columns: Columns, hasEnds = true): Readonly<Record<string, string>> {
+  const [ends, unmarked] = hasEnds ? [', ends', ', 0'] : ['', '']
   const strings = ['name', ...columns]
   const isDifferent = strings.map((each) => `new.${each} IS NOT old.${each}`).join(' OR ')
   const sizes = columns.map((column) => `ifnull(octet_length(new.${column}), 0)`)
   const position = [SUM, 'octet_length(new.name)', ...sizes].join(' + ')
   const log = (type: Change['type']) => `
-      INSERT INTO changes (position, at, type, id, ${strings.join(', ')})
-      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${strings.map((each) => `new.${each}`).join(', ')});`
+      INSERT INTO changes (position, at, type, id, ${strings.join(', ')}${ends})
+      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${strings.map((each) => `new.${each}`).join(', ')}${unmarked});`
   return {
     log_created: `
     AFTER INSERT ON plants BEGIN${log('created')}
@@ -64,30 +70,40 @@ function triggersFor(columns: Columns): Readonly<Record<string, string>> {
     END`,
     log_removed: `
     AFTER DELETE ON plants BEGIN
-      INSERT INTO changes (position, at, type, id)
-      VALUES (${SUM}, ${NOW}, ${toNumber('removed')}, old.id);
+      INSERT INTO changes (position, at, type, id${ends})
+      VALUES (${SUM}, ${NOW}, ${toNumber('removed')}, old.id${unmarked});
     END`,
   }
 }
 
-function createTriggers(columns: Columns): string {
-  return Object.entries(triggersFor(columns))
+function createTriggers(...version: Parameters<typeof triggersFor>): string {
+  return Object.entries(triggersFor(...version))
     .map(([name, sql]) => `CREATE TRIGGER ${name} ${sql.trim()};`)
     .join('\n')
 }
 
 /** Begins an empty feed with a new id, so that cursors of an earlier feed are not valid in it. */
-export function beginFeed(columns = COLUMNS): string {
+export function beginFeed(columns = COLUMNS, hasEnds = true): string {
   return `
-  ${createTriggers(columns)}
+  ${createTriggers(columns, hasEnds)}
   INSERT INTO change_log (id) VALUES (randomblob(${FEED_ID_BYTES}));
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
 }
 
 /** Makes a feed that is on log other columns. It continues, so its cursors stay valid. */
-export function extendFeed(db: Database, columns: Columns): void {
-  if (hasFeed(db)) db.exec(`${DROP_TRIGGERS}\n${createTriggers(columns)}`)
+export function extendFeed(db: Database, ...version: Parameters<typeof triggersFor>): void {
+  if (hasFeed(db)) db.exec(`${DROP_TRIGGERS}\n${createTriggers(...version)}`)
 }
+
+/** Statements that make a feed ready for marks. All transactions before have ended. The index finds the start. */
+export const ADD_ENDS = `
+  ALTER TABLE changes ADD COLUMN ends INTEGER;
+  UPDATE changes SET ends = 1 WHERE position = (SELECT max(position) FROM changes);
+  CREATE INDEX changes_start ON changes (position) WHERE type = ${START};`
+
+/** Marks the end of a transaction, or of a list in it, if its last change has no mark. */
+export const MARK_END =
+  'UPDATE changes SET ends = 1 WHERE position = (SELECT max(position) FROM changes) AND ends = 0'
 
 /** Gives the feed a new id, so that cursors it has issued are no longer valid. */
 export const RENEW_FEED = `UPDATE change_log SET id = randomblob(${FEED_ID_BYTES})`

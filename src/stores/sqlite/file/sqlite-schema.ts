@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { newerSchemaMessage } from '../../shared/store-error.ts'
-import { beginFeed, CREATE_CHANGE_TABLES, extendFeed } from '../feed/change-triggers.ts'
+import { ADD_ENDS, beginFeed, CREATE_CHANGE_TABLES, extendFeed } from '../feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 const APPLICATION_ID = 0x504c4e54
@@ -24,7 +24,7 @@ export const MIGRATIONS: readonly Migration[] = [
    -- Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
    CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
    ${CREATE_CHANGE_TABLES}
-   ${beginFeed(['tag'])}
+   ${beginFeed(['tag'], false)}
    CREATE TABLE plant_webhooks (
      name TEXT PRIMARY KEY,
      url TEXT NOT NULL,
@@ -56,6 +56,10 @@ export const MIGRATIONS: readonly Migration[] = [
       ALTER TABLE plants ADD COLUMN fields TEXT;
       ALTER TABLE changes ADD COLUMN fields TEXT;
       CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`)
+    extendFeed(db, ['tag', 'fields'], false)
+  },
+  (db) => {
+    db.exec(ADD_ENDS)
     extendFeed(db, ['tag', 'fields'])
   },
 ]

@@ -10,6 +10,7 @@ import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS, toChange } from '../../shared/rows.ts'
+import { FEED_START } from '../feed/change-pruner.ts'
 import { CHANGE_TYPES } from '../feed/change-triggers.ts'
 import { TEXT_BYTES } from './plant-json.ts'
 
@@ -26,11 +27,10 @@ interface FeedRow extends FeedRowKey {
   readonly name: string | null
   readonly tag: string | null
   readonly fields: string | null
+  /** 1 if a transaction is known to end with the change. */
+  readonly ends: bigint | null
   readonly bytes: bigint
 }
-
-/** Before the first row. */
-const BEGINNING = -1n
 
 /**
  * Prepares ChangeFeed.readChanges.
@@ -40,23 +40,26 @@ const BEGINNING = -1n
 export function prepareChangeRead(
   db: Database,
 ): (request: ChangesRequest, max: ReadLimit) => ChangePage | NoChanges | typeof TOO_LONG {
-  const { findFeedId, end, timeOf, page, plantAt } = prepareStatements(db)
+  const { findFeedId, feedStart, end, timeOf, page, plantAt } = prepareStatements(db)
 
   const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
-  /** The position after which to read, which has a row, or is BEGINNING. */
+  /** The position after which to read, which has a row. */
   const locate = (feedId: Uint8Array, after: string | undefined): FeedRowKey | NoChanges => {
-    if (after === undefined) return { position: BEGINNING, at: 0n }
+    const start = known(feedStart.get())
+    if (after === undefined) return rowAt(start)
     if (after === 'latest') return rowAt(known(end.get()))
     const cursor = decodeCursor(after)
     if (cursor === undefined) return 'malformed'
     if (Buffer.compare(cursor.feedId, feedId) !== 0) return 'expired'
     const row = rowAt(cursor.position)
     // After a restore, another change can have the position of one that was lost.
-    return row.at === BigInt(cursor.at) ? row : 'expired'
+    return row.at === BigInt(cursor.at) && row.position >= start ? row : 'expired'
   }
 
   return ({ after, limit }, max) => {
     const feedId = known(findFeedId.get())
+    // A snapshot contains whole transactions, so the last one ends here, whoever made it.
+    const feedEnd = end.get()
     const start = locate(feedId, after)
     if (typeof start === 'string') return start
     const toCursor = ({ position, at }: FeedRowKey) =>
@@ -72,12 +75,13 @@ export function prepareChangeRead(
         text += Number(row.bytes)
         if (text > max.text || changes.length === max.rows) return TOO_LONG
         last = row
-        const type = CHANGE_TYPES[Number(row.type)]
-        // The start of the feed is not a change.
-        if (type === undefined) continue
+        // The feed begins after its start, so the row is a change.
+        const type = known(CHANGE_TYPES[Number(row.type)])
         const { id, position } = row
+        const isEnd = row.ends === 1n || position === feedEnd
         const { name, tag, fields } = row.bytes > ROW_TEXT_MAX ? known(plantAt.get(position)) : row
-        changes.push(toChange(toCursor(row), { at: Number(row.at), type, id, name, tag, fields }))
+        const change = { at: Number(row.at), type, id, name, tag, fields, isEnd }
+        changes.push(toChange(toCursor(row), change))
       }
       if (rows.length < wanted) break
     }
@@ -91,11 +95,12 @@ const small = (column: string) =>
 function prepareStatements(db: Database) {
   return {
     findFeedId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
+    feedStart: db.prepare<[], bigint>(FEED_START).pluck(),
     end: db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck(),
     timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
     // See the statements of Reader for the form of the limit.
     page: db.prepare<[bigint, number], FeedRow>(
-      `SELECT position, at, type, id, ${CONTENT_COLUMNS.map(small).join(', ')}, ${TEXT_BYTES} AS bytes FROM changes
+      `SELECT position, at, type, id, ends, ${CONTENT_COLUMNS.map(small).join(', ')}, ${TEXT_BYTES} AS bytes FROM changes
        WHERE position > ? ORDER BY position LIMIT ? + 0`,
     ),
     plantAt: db.prepare<bigint, FeedRow>(

@@ -56,7 +56,7 @@ export class Reader {
   readonly #count: ReturnType<typeof prepareCount>
   readonly #scanTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
-  readonly #findExcess: ReturnType<typeof prepareExcess>
+  readonly #hasExcess: ReturnType<typeof prepareExcess>
   readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
   readonly #readWaiting = () => {
     // `close` may have rejected them.
@@ -76,7 +76,7 @@ export class Reader {
     this.#count = prepareCount(db, this.#read)
     this.#scanTags = prepareTagScan(db, this.#read)
     this.#readChanges = prepareChangeRead(db)
-    this.#findExcess = prepareExcess(db)
+    this.#hasExcess = prepareExcess(db)
     this.#readRestriction = prepareRestrictionRead(db)
   }
 
@@ -187,7 +187,7 @@ export class Reader {
   }
 
   hasExcess(limits: ChangeLimits): boolean {
-    return readNow(() => this.#findExcess(limits)) !== undefined
+    return readNow(() => this.#hasExcess(limits))
   }
 
   readRestriction(): Restriction | undefined {

@@ -11,6 +11,7 @@ import {
 } from '../../../../service/plant-store.ts'
 import { type ChangeList, type ChangeOf, type Decision, decide } from '../../shared/plant-change.ts'
 import { CONTENT_COLUMNS, contentValues, type PlantRow, toPlant } from '../../shared/rows.ts'
+import { MARK_END } from '../feed/change-triggers.ts'
 
 /** A change that was made, and the plant before it. */
 interface Made<Type extends ChangeType = ChangeType> extends Decision<Type> {
@@ -31,6 +32,7 @@ export function preparePlantChanges(db: Database) {
   )
   const erase = db.prepare('DELETE FROM plants WHERE id = ?')
   const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
+  const markEnd = db.prepare(MARK_END)
   const removeChangesAfter = db.prepare('DELETE FROM changes WHERE position > ?')
 
   /** Returns false if the id is taken. */
@@ -69,6 +71,7 @@ export function preparePlantChanges(db: Database) {
     },
     /** See PlantStore.apply. The transaction can contain other changes, so it is not rolled back. */
     apply({ changes, mode }: ChangeList): ChangeResult[] {
+      markEnd.run()
       const start = lastPosition.get()
       const made: Effect[] = []
       const results: ChangeResult[] = []
@@ -82,6 +85,7 @@ export function preparePlantChanges(db: Database) {
         for (const { before, after } of made.reverse()) write(after, before)
         removeChangesAfter.run(start)
       }
+      markEnd.run()
       return results
     },
   }

@@ -44,7 +44,7 @@ interface WriteResults {
   remove: 'removed' | NoMatch
   apply: ChangeResult[]
   restrict: RestrictionResult
-  pruneChanges: undefined
+  pruneChanges: boolean
   replaceSetting: boolean
   addToken: boolean
   addFirstToken: boolean

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { sumSizes } from '../../shared/group-commit.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
+import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { preparePlantChanges } from './plant-changes.ts'
@@ -25,6 +26,7 @@ export class Writer {
     this.#db = db
     this.#file = file
     const make = prepareWrites(db)
+    const markEnd = db.prepare(MARK_END)
     const mapRefusal = prepareRefusal(db)
     const makeAll = (changes: readonly WriteCall[]) => {
       try {
@@ -32,9 +34,11 @@ export class Writer {
         const results = changes.map((change) =>
           change.type === 'restrict' ? undefined : make(change),
         )
-        return changes.map((change, index) =>
+        const all = changes.map((change, index) =>
           change.type === 'restrict' ? make(change) : results[index],
         )
+        markEnd.run()
+        return all
       } catch (error) {
         throw mapRefusal(error)
       }
