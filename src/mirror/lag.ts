@@ -41,14 +41,21 @@ export class Lag {
   /** Takes note of a step that has succeeded. */
   step(): void {
     this.stop()
-    this.#timer = setTimeout(() => this.#fallBehind(this.#failure ?? SILENT), LAG_MS_MAX)
+    this.#timer = setTimeout(() => this.fallBehind(this.#failure ?? SILENT), LAG_MS_MAX)
     this.#failure = undefined
   }
 
   /** Takes note of a step that has failed. A single failure is not reported at once. */
   fail(reason: string): void {
-    if (this.#failure !== undefined) this.#fallBehind(reason)
+    if (this.#failure !== undefined) this.fallBehind(reason)
     this.#failure = reason
+  }
+
+  /** Reports that the mirror is behind. */
+  fallBehind(reason: string): void {
+    this.isBehind = true
+    if (reason !== this.#reason) this.#report.behind(reason)
+    this.#reason = reason
   }
 
   /** Ends the reports. */
@@ -66,7 +73,7 @@ export class Lag {
     const { cursor, at } = this.#end ?? { at: now }
     const isEnd = last === undefined || changes.some((change) => change.cursor === cursor)
     if (last !== undefined && now - at > LAG_MS_MAX) {
-      this.#fallBehind('there are more changes than the mirror can apply in time')
+      this.fallBehind('there are more changes than the mirror can apply in time')
     } else if (isEnd) {
       this.#catchUp()
     }
@@ -74,12 +81,6 @@ export class Lag {
       this.#end = undefined
       this.#endedAt = now
     }
-  }
-
-  #fallBehind(reason: string): void {
-    this.isBehind = true
-    if (reason !== this.#reason) this.#report.behind(reason)
-    this.#reason = reason
   }
 
   #catchUp(): void {

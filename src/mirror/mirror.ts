@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { INT64_MIN } from '../../contract/int64.ts'
+import { known } from '../../contract/known.ts'
 import { type PlantStore, StoreUnavailable } from '../../service/plant-store.ts'
 import {
   isConsistent,
@@ -10,6 +11,7 @@ import {
 import { retry } from '../../time/retry.ts'
 import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
+import { PendingChanges, type TransactionSize } from './pending-changes.ts'
 import type { MirrorSource } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
@@ -25,6 +27,8 @@ export interface MirrorOptions {
   readonly signal: AbortSignal
   /** How long to wait, in milliseconds, until no service shows the plants any more. */
   readonly noticeMs?: number
+  /** The largest transaction that is applied at once. */
+  readonly transactionMax?: TransactionSize
 }
 
 /** Services look at the restriction of their database twice a second, unless they are very busy. */
@@ -35,6 +39,12 @@ const WAIT_SECONDS = 4
 
 /** The delays after failures, in milliseconds. */
 const DELAYS = { delayMs: 500, delayMsMax: 5000, jitter: true }
+
+/** Larger than any transaction that a service makes. Only SQL makes larger ones. */
+const TRANSACTION_MAX: TransactionSize = { changes: 10_000, text: 2 ** 26 }
+
+const LARGE =
+  'a transaction is too large to be applied at once, so reads get 503 until all of it is'
 
 const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
   unexpected: 'another command has promoted the database, or mirrors a service to it',
@@ -80,6 +90,9 @@ class MirrorRun {
   #mirror: MirrorRestriction | undefined
   #hasBegun = false
   #copied = 0
+  #pending: PendingChanges | undefined
+  /** Whether no service shows the plants. */
+  #isHidden = false
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -91,6 +104,7 @@ class MirrorRun {
     // After a failure or a wait, the database may have been promoted, or a commit made that seemed to fail.
     this.#mirror = undefined
     this.#hasBegun = true
+    await this.#hide(mirror)
     const { copyFrom } = mirror
     if (copyFrom === undefined) await this.#follow(mirror)
     else await this.#copy({ ...mirror, copyFrom })
@@ -109,23 +123,52 @@ class MirrorRun {
     return this.#commit({ expected, next: { source: source.url, cursor, copyFrom: INT64_MIN } })
   }
 
+  /** Waits until no service shows the plants of an inconsistent mirror. */
+  async #hide(mirror: MirrorRestriction): Promise<void> {
+    const { signal, noticeMs = NOTICE_MS } = this.#options
+    const mustHide = !isConsistent(mirror)
+    if (mustHide && !this.#isHidden) await setTimeout(noticeMs, undefined, { signal })
+    this.#isHidden = mustHide
+  }
+
   async #copy(mirror: PartialMirror): Promise<void> {
-    const { source, store, report, signal, noticeMs = NOTICE_MS } = this.#options
-    if (mirror.copyFrom === INT64_MIN) await setTimeout(noticeMs, undefined, { signal })
+    const { source, store, report } = this.#options
     const { copied, ...step } = await prepareCopyStep(mirror, source, store)
     await this.#commit(step)
     this.#copied += copied
     report.copied(this.#copied)
   }
 
+  /**
+   * Reads a page of changes, and applies those whose transactions have ended. The rest waits for the next page. If it
+   * becomes too large, the mirror cannot be read until it has applied all of it, in several steps.
+   */
   async #follow(mirror: MirrorRestriction): Promise<void> {
-    const { source } = this.#options
-    const wait = isConsistent(mirror) && !this.lag.isBehind ? WAIT_SECONDS : 0
-    const page = await source.readChanges(mirror.cursor, wait)
-    if (page.changes.length > 0 || !isConsistent(mirror)) {
-      await this.#commit(prepareFollowStep(mirror, source.url, page))
+    const { source, transactionMax = TRANSACTION_MAX } = this.#options
+    const { cursor, consistentAt } = mirror
+    if (this.#pending?.applied !== cursor) this.#pending = new PendingChanges(cursor, consistentAt)
+    const pending = this.#pending
+    const canWait = isConsistent(mirror) && !this.lag.isBehind && pending.isEmpty
+    const page = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0)
+    pending.add(page.changes)
+    if (page.changes.length === 0) pending.noteEnd(pending.cursor)
+    else if (pending.end === undefined && !pending.hasEnded) {
+      pending.noteEnd((await source.readChanges('latest')).cursor)
     }
-    await this.lag.note(page.changes)
+    const isPart = !isConsistent(mirror) && pending.end !== undefined
+    const changes = isPart ? pending.takeAll() : pending.takeEnded()
+    if (changes.length > 0 || !isConsistent(mirror)) {
+      const next = { source: source.url, cursor: pending.applied, ...(isPart && { consistentAt }) }
+      await this.#commit(prepareFollowStep(mirror, next, changes))
+    } else if (pending.exceeds(transactionMax)) {
+      this.lag.fallBehind(LARGE)
+      await this.#commit({
+        expected: mirror,
+        next: { ...mirror, consistentAt: known(pending.end) },
+      })
+    }
+    if (isPart) return
+    if (changes.length > 0 || page.changes.length === 0) await this.lag.note(changes)
   }
 
   async #commit(step: MirrorStep): Promise<MirrorRestriction> {

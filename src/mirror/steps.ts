@@ -74,15 +74,16 @@ async function findConsistency(
   return consistentAt === cursor ? {} : { consistentAt }
 }
 
-/** Prepares a step that applies a page of changes to a mirror that has copied all plants. */
+/**
+ * Prepares a step that applies changes to a mirror that has copied all plants.
+ *
+ * @param next the mirror after the step
+ */
 export function prepareFollowStep(
   expected: MirrorRestriction,
-  source: string,
-  { changes, cursor }: FeedPage,
+  next: MirrorRestriction,
+  changes: FeedPage['changes'],
 ): MirrorStep {
-  const { consistentAt } = expected
-  const isPending = changes.length > 0 && changes.every((change) => change.cursor !== consistentAt)
-  const next = { source, cursor, ...(isPending && consistentAt && { consistentAt }) }
   const plants = new Map(changes.map(({ id, plant }) => [id, plant]))
   const step = { expected, next, changes: toChanges(plants) }
   if (!isConsistent(expected)) return step

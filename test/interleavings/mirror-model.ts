@@ -53,6 +53,19 @@ export class FakeClock {
   }
 }
 
+interface Write {
+  readonly id: bigint
+  readonly isRemoval: boolean
+}
+
+export interface ModelOptions {
+  readonly outcomes: readonly Outcome[]
+  /** The ids of plants from an earlier copy of another source. */
+  readonly leftovers: readonly bigint[]
+  /** Whether the source says where transactions end. */
+  readonly isMarked: boolean
+}
+
 /** A source, and the database of its mirror. */
 export class Model {
   readonly schedule: Schedule
@@ -65,9 +78,13 @@ export class Model {
   readonly #earlierCopy: MirrorRestriction | undefined
   #added = Promise.withResolvers<void>()
 
-  /** @param leftovers the ids of plants from an earlier copy of another source */
-  constructor(schedule: Schedule, outcomes: readonly Outcome[], leftovers: readonly bigint[]) {
+  readonly #isMarked: boolean
+  /** How many changes there were after each transaction. */
+  readonly #ends = new Set([0])
+
+  constructor(schedule: Schedule, { outcomes, leftovers, isMarked }: ModelOptions) {
     this.schedule = schedule
+    this.#isMarked = isMarked
     this.nextOutcome = inTurn(outcomes, 'done')
     if (leftovers.length > 0) this.#earlierCopy = { source: URL, cursor: 'earlier' }
     this.#restriction = this.#earlierCopy
@@ -101,14 +118,24 @@ export class Model {
     return byId(Array.from(this.#mirrored, ([id, plant]) => ({ id, ...plant })))
   }
 
-  write({ id, isRemoval }: { readonly id: bigint; readonly isRemoval: boolean }): void {
+  /** Makes changes in one transaction. */
+  write(changes: readonly Write[]): void {
+    for (const change of changes) this.#add(change)
+    this.#ends.add(this.feed.length)
+    const last = this.feed.at(-1)
+    if (last !== undefined && this.#isMarked) {
+      this.feed[this.feed.length - 1] = { ...last, endsTransaction: true }
+    }
+    this.#added.resolve()
+    this.#added = Promise.withResolvers()
+  }
+
+  #add({ id, isRemoval }: Write): void {
     const place = { cursor: cursorOf(this.feed.length + 1), at: AT, id }
     const isStored = this.plantsAt(this.feed.length).some((plant) => plant.id === id)
     const plant = { name: place.cursor }
     if (isStored && isRemoval) this.feed.push({ ...place, type: 'removed' })
     else this.feed.push({ ...place, type: isStored ? 'changed' : 'created', plant })
-    this.#added.resolve()
-    this.#added = Promise.withResolvers()
   }
 
   /** Makes the mirror an ordinary database. */
@@ -126,6 +153,14 @@ export class Model {
     const { expected, next, changes = [] } = step
     if (!isDeepStrictEqual(expected, this.#restriction)) return 'unexpected'
     if (this.isPromoted) return 'not-new'
+    const wasHidden = expected === undefined || !isConsistent(expected as MirrorRestriction)
+    const isHidden = !isConsistent(next as MirrorRestriction)
+    const isMissed = isHidden && !wasHidden && changes.length > 0
+    this.schedule.expect(
+      isMissed,
+      false,
+      'services notice before a part of a transaction is applied',
+    )
     const plants = new PlantModel(this.mirrored())
     if (!hasEffect(step, plants.apply(changes, 'each'))) return 'diverged'
     this.#mirrored = new Map(plants.exportPlants().map(({ id, ...plant }) => [id, plant]))
@@ -136,7 +171,8 @@ export class Model {
 
   #check({ cursor, copyFrom = INT64_MAX }: MirrorRestriction): void {
     if (this.isConsistent) {
-      const expected = this.plantsAt(positionOf(cursor))
+      this.schedule.expect(this.#ends.has(this.position), true, 'a mirror has whole transactions')
+      const expected = this.plantsAt(this.position)
       this.#expectSame(this.mirrored(), expected, 'a mirror is its source at one moment')
     }
     const isCopied = ({ id }: StoredPlant) => id < copyFrom

@@ -46,7 +46,14 @@ export class Process {
       },
     }
     const report = { copied: () => {}, behind: () => {}, caughtUp: () => {} }
-    const run = mirror({ source: source as Source, store, report, signal, ...options })
+    const run = mirror({
+      source: source as Source,
+      store,
+      report,
+      signal,
+      transactionMax: { changes: 3, text: 2 ** 20 },
+      ...options,
+    })
     this.ended = run.then(
       () => this.#expect(!this.#isRefused, 'a process whose step was refused fails'),
       (error) => {

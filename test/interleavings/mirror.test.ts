@@ -20,13 +20,20 @@ type Scenario = typeof scenarios extends fc.Arbitrary<infer Type> ? Type : never
 const scenarios = fc.record({
   earlier: fc.array(fc.record(write), { maxLength: 8 }),
   leftovers: fc.uniqueArray(fc.bigInt({ min: 1n, max: 8n }), { maxLength: 6 }),
-  /** Each at one moment, and some larger than a page of changes. */
-  writes: fc.array(fc.record({ pause, changes: fc.array(fc.record(write), { maxLength: 6 }) }), {
-    maxLength: 4,
-  }),
+  /** Each in one transaction, many larger than a page of changes, during the copy or after it. */
+  writes: fc.array(
+    fc.record({
+      pause: fc.oneof(pause, fc.nat({ max: 60 })),
+      changes: fc.array(fc.record(write), { maxLength: 6 }),
+    }),
+    {
+      maxLength: 4,
+    },
+  ),
   outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'done', 'failed', 'lost'), {
     maxLength: 20,
   }),
+  isMarked: fc.boolean(),
   runs: fc.array(
     fc.record({ end: fc.constantFrom<End[]>('aborted', 'killed'), restart: fc.boolean(), pause }),
     { maxLength: 2 },
@@ -35,13 +42,13 @@ const scenarios = fc.record({
 })
 
 t.test(
-  'whatever fails or is cut, a mirror is a prefix of its source at its saved position, and ends cleanly, also when it is promoted',
+  'whatever fails or is cut, a mirror has whole transactions of its source up to its saved position, and ends cleanly, also when it is promoted',
   (t) => {
     const clock = new FakeClock(t as Test)
-    return underSchedules(scenarios, async (schedule, { outcomes, leftovers, ...scenario }) => {
+    return underSchedules(scenarios, async (schedule, scenario) => {
       clock.start()
       try {
-        const model = new Model(schedule, outcomes, leftovers)
+        const model = new Model(schedule, scenario)
         let isDone = false
         const running = runAll(model, scenario).finally(() => {
           isDone = true
@@ -67,9 +74,9 @@ t.test(
 /** Runs a mirror until it has caught up with all changes, and promotes it. */
 async function runAll(
   model: Model,
-  { earlier, writes, runs, promotedAfter }: Omit<Scenario, 'outcomes' | 'leftovers'>,
+  { earlier, writes, runs, promotedAfter }: Scenario,
 ): Promise<void> {
-  for (const write of earlier) model.write(write)
+  for (const write of earlier) model.write([write])
   await mirrorAll(model, runs, writeAll(model, writes))
   deepEqual(model.mirrored(), model.plantsAt(model.feed.length))
   await promote(model, promotedAfter)
@@ -79,7 +86,7 @@ async function runAll(
 async function writeAll(model: Model, writes: Scenario['writes']): Promise<void> {
   for (const { pause, changes } of writes) {
     await model.schedule.steps(pause)
-    for (const change of changes) model.write(change)
+    model.write(changes)
   }
 }
 
@@ -107,6 +114,6 @@ async function promote(model: Model, pause: number): Promise<void> {
   await model.schedule.steps(pause)
   model.promote()
   // The process notices at the next change.
-  model.write({ id: 1n, isRemoval: false })
+  model.write([{ id: 1n, isRemoval: false }])
   await ended
 }
