@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import type { MirrorRestriction, RestrictionStep } from '../../service/restriction.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
-import { Source } from '../../src/mirror/source.ts'
+import { type MirrorSource, Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -16,6 +16,8 @@ import { latest } from '../stores/changes.ts'
 interface RunOptions extends Partial<Omit<MirrorOptions, 'source'>> {
   /** By default, the source of the previous run. */
   readonly from?: Pick<Caller, 'url' | 'token'>
+  /** Changes how the source is read. */
+  readonly through?: (source: MirrorSource) => MirrorSource
 }
 
 /** A database for a mirror. It is closed when the test ends. */
@@ -40,11 +42,15 @@ export class TestMirror {
   }
 
   /** Mirrors, by default until the mirror has caught up. */
-  run({ from = this.#source, ...options }: RunOptions = {}): Promise<void> {
+  run({
+    from = this.#source,
+    through = (source) => source,
+    ...options
+  }: RunOptions = {}): Promise<void> {
     const { signal = new AbortController().signal } = options
     this.#source = from
     return mirror({
-      source: new Source(from.url, from.token, { signal }),
+      source: through(new Source(from.url, from.token, { signal })),
       store: this.store,
       once: true,
       noticeMs: 0,
