@@ -6,10 +6,11 @@ import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts
 import { IN_MEMORY, NEW_FEED, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
 import { MissingDatabase, StoreError } from '../../shared/store-error.ts'
 import { beginMissingFeed } from '../feed/change-triggers.ts'
+import { findIncompatibility } from './compatibility.ts'
 import { type FileIdentity, OpenFile } from './file-identity.ts'
 import { compareSchema } from './schema-comparison.ts'
 import { explain } from './sqlite-errors.ts'
-import { findIncompatibility, migrate } from './sqlite-schema.ts'
+import { migrate } from './sqlite-schema.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2
