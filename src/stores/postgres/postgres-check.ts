@@ -10,7 +10,7 @@ import {
   schemaFinding,
   tokensFinding,
 } from '../shared/check-result.ts'
-import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
+import { StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { one } from './connection/pooled-client.ts'
@@ -18,7 +18,7 @@ import { countStandbys, findViolation, parseRequired } from './connection/standb
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
 import { readFeedState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
-import { readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
+import { findSchemaObstacle, readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
@@ -74,8 +74,8 @@ async function kind(connections: Connections): Promise<Finding> {
 
 async function schema(connections: Connections): Promise<Finding> {
   const version = await readSchemaVersion(connections)
-  if (version > SCHEMA_VERSION) return fault(newerSchemaMessage(version, SCHEMA_VERSION))
-  return schemaFinding(version, SCHEMA_VERSION)
+  const obstacle = findSchemaObstacle(version)
+  return obstacle === undefined ? schemaFinding(version, SCHEMA_VERSION) : fault(obstacle)
 }
 
 async function server(connections: Connections): Promise<Finding> {

@@ -1,7 +1,7 @@
 import { messageOf } from '../../system/errors.ts'
 import type { OnProblem, Retention } from '../shared/engine.ts'
 import type { PlantReader } from '../shared/store.ts'
-import { MissingDatabase, otherSchemaMessage, StoreError } from '../shared/store-error.ts'
+import { MissingDatabase, olderSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { one, type Run } from './connection/pooled-client.ts'
@@ -10,7 +10,12 @@ import { requireDurable } from './durability/server-settings.ts'
 import { readSetting } from './durability/stored-settings.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
 import { getPlants } from './plants/reads.ts'
-import { migrate, readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
+import {
+  findSchemaObstacle,
+  migrate,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+} from './postgres-schema.ts'
 
 /** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
 const VERSION_MIN = 13
@@ -64,7 +69,9 @@ export function openReader(server: ServerOptions): Promise<PlantReader> {
     const version = await readSchemaVersion(connections)
     if (version === 0) throw new MissingDatabase('it is empty')
     if (version !== SCHEMA_VERSION) {
-      throw new StoreError(otherSchemaMessage(version, SCHEMA_VERSION))
+      throw new StoreError(
+        findSchemaObstacle(version) ?? olderSchemaMessage(version, SCHEMA_VERSION),
+      )
     }
     const run: Run = (text, values) => connections.query(text, values)
     return {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { retry } from '../../../time/retry.ts'
-import { newerSchemaMessage, StoreError } from '../shared/store-error.ts'
+import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { ADD_FIELDS, CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
@@ -73,12 +73,13 @@ const IN_USE = 'its schema cannot be upgraded while another transaction is using
 /**
  * Creates the schema, or upgrades it to the last of the migrations. Safe to run on several replicas at once.
  *
- * @throws StoreError if the schema is newer, or the database belongs to another program
+ * @throws StoreError if the schema cannot be upgraded, or the database belongs to another program
  */
 export async function migrate(connections: Connections, migrations = MIGRATIONS): Promise<void> {
   const version = await readSchemaVersion(connections)
   const last = FIRST_VERSION + migrations.length - 1
-  if (version > last) throw new StoreError(newerSchemaMessage(version, last))
+  const obstacle = findSchemaObstacle(version, last)
+  if (obstacle !== undefined) throw new StoreError(obstacle)
   // Without permission for the feed, the commit before created the other tables alone.
   const done = (await hasFeed(connections)) ? version : 0
   if (done === last) return
@@ -99,6 +100,11 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
       `INSERT INTO plant_store_schema SELECT generate_series(1, ${next}) ON CONFLICT DO NOTHING`,
     )
   }
+}
+
+/** Why a schema version cannot be used or upgraded to the last one; undefined if it can. */
+export function findSchemaObstacle(version: number, last = SCHEMA_VERSION): string | undefined {
+  return version === 0 ? undefined : schemaObstacle(version, FIRST_VERSION, last)
 }
 
 async function hasFeed(connections: Connections): Promise<boolean> {

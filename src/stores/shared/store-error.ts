@@ -11,8 +11,17 @@ export function newerSchemaMessage(version: number, supported: number): string {
   return `its schema has version ${version}, but this program supports versions up to ${supported}: upgrade plant-store`
 }
 
-/** Why a database whose schema has another version cannot be used without upgrading it. */
-export function otherSchemaMessage(version: number, supported: number): string {
-  if (version > supported) return newerSchemaMessage(version, supported)
+/** Why a database with tables cannot be used because of the version of its schema; undefined if it can. */
+export function schemaObstacle(version: number, first: number, last: number): string | undefined {
+  if (version > last) return newerSchemaMessage(version, last)
+  if (version >= first) return undefined
+  return (
+    `its schema has version ${version}, which no release had, and only versions from ${first} can be upgraded: export ` +
+    'the plants with the plant-store that created it, and import them into a new database'
+  )
+}
+
+/** Why a database whose schema can be upgraded cannot be used without that. */
+export function olderSchemaMessage(version: number, supported: number): string {
   return `its schema has version ${version}: start the service, which upgrades it to ${supported}`
 }

@@ -1,8 +1,12 @@
 import t, { type Test } from 'tap'
 import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
-import { SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
+import { FIRST_VERSION, SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { newerSchemaMessage, StoreError } from '../../../src/stores/shared/store-error.ts'
+import {
+  newerSchemaMessage,
+  StoreError,
+  schemaObstacle,
+} from '../../../src/stores/shared/store-error.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
@@ -74,6 +78,13 @@ const FAULTS = [
     make: [`DELETE FROM plant_store_schema WHERE version = ${SCHEMA_VERSION}`],
     finds: {
       schema: `ok version ${SCHEMA_VERSION - 1}; the service upgrades it to ${SCHEMA_VERSION} on its next start`,
+    },
+  },
+  {
+    what: 'a schema that no release had',
+    make: [`DELETE FROM plant_store_schema WHERE version >= ${FIRST_VERSION}`],
+    finds: {
+      schema: `fault ${schemaObstacle(FIRST_VERSION - 1, FIRST_VERSION, SCHEMA_VERSION)}`,
     },
   },
   {

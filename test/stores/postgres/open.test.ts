@@ -6,6 +6,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import {
+  FIRST_VERSION,
   MIGRATIONS,
   migrate,
   SCHEMA_VERSION,
@@ -15,6 +16,7 @@ import {
   MissingDatabase,
   newerSchemaMessage,
   StoreError,
+  schemaObstacle,
 } from '../../../src/stores/shared/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
@@ -111,6 +113,14 @@ const REFUSED = [
       `INSERT INTO plant_store_schema VALUES (${SCHEMA_VERSION + 1})`,
     ],
     says: newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION),
+  },
+  {
+    what: 'with a schema that no release had',
+    make: [
+      'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
+      'INSERT INTO plant_store_schema VALUES (10)',
+    ],
+    says: schemaObstacle(10, FIRST_VERSION, SCHEMA_VERSION),
   },
   {
     what: 'with a table of another program that has one of our names',

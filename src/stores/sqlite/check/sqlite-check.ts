@@ -15,11 +15,12 @@ import {
 } from '../../shared/check-result.ts'
 import { StoreError } from '../../shared/store-error.ts'
 import { START } from '../feed/change-triggers.ts'
+import { findIncompatibility } from '../file/compatibility.ts'
 import { openExisting, type SqliteOptions } from '../file/database.ts'
 import { checkFileModes } from '../file/file-modes-check.ts'
 import { compareSchema } from '../file/schema-comparison.ts'
 import { explain } from '../file/sqlite-errors.ts'
-import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
+import { readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
 import { checkChecksum } from './checksum.ts'
 
 type Check = (db: Database) => Iterable<Finding>

@@ -6,10 +6,12 @@ import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts
 import { IN_MEMORY, NEW_FEED, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
 import { MissingDatabase, StoreError } from '../../shared/store-error.ts'
 import { beginMissingFeed } from '../feed/change-triggers.ts'
+import { findIncompatibility } from './compatibility.ts'
 import { type FileIdentity, OpenFile } from './file-identity.ts'
+import { refuseForeignWal } from './foreign-wal.ts'
 import { compareSchema } from './schema-comparison.ts'
 import { explain } from './sqlite-errors.ts'
-import { findIncompatibility, migrate } from './sqlite-schema.ts'
+import { migrate } from './sqlite-schema.ts'
 
 /** The value of `PRAGMA synchronous` with which every commit waits for the disk. */
 const FULL = 2
@@ -48,6 +50,7 @@ export function openDatabase(
     // better-sqlite3 also trims the name. An empty name means a temporary database.
     const name = file.trim()
     if (name !== '' && name !== IN_MEMORY) createDatabaseFile(name)
+    if (name !== '' && identity === undefined) refuseForeignWal(name)
     db = new Sqlite(file, { timeout: lockTimeout, fileMustExist: identity !== undefined })
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
@@ -132,11 +135,13 @@ function switchToWal(db: Database, lockTimeout: number): void {
  * Opens a database of any version, or of another program, to read it while a service may write to it. The connection
  * refuses changes, and opening it makes none: no upgrade, no switch to WAL.
  *
- * @throws MissingDatabase if the file does not exist, StoreError if it is in memory, SqliteError if it cannot be opened
+ * @throws MissingDatabase if the file does not exist, StoreError if it is in memory or next to the WAL of another
+ *   database, SqliteError if it cannot be opened
  */
 export function openExisting({ file, lockTimeout }: SqliteOptions): Database {
   refuseMemory(file)
   if (!existsSync(file)) throw new MissingDatabase(`there is no database ${resolve(file)}`)
+  refuseForeignWal(file)
   // Not `readonly`: without a service running, such a connection leaves a -wal and a -shm file in the folder.
   const db = new Sqlite(file, { fileMustExist: true, timeout: lockTimeout })
   db.pragma('query_only = ON')

@@ -37,7 +37,7 @@ export class OpenFile {
 }
 
 /** Undefined if there is no file, or it cannot be examined. */
-function identify(path: string): FileIdentity | undefined {
+export function identify(path: string): FileIdentity | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
     return `${dev}:${ino}`

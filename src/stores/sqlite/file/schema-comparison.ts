@@ -25,11 +25,10 @@ export interface SchemaComparison {
 }
 
 /**
- * Compares the schema of a database with that of a new one of the same version, which records or refuses changes only if
- * the database does. Reads no plants. While other processes can write, it needs a transaction.
+ * Compares the schema of a database with that of a new one of a version, its own by default, which records or refuses
+ * changes only if the database does. Reads no plants. While other processes can write, it needs a transaction.
  */
-export function compareSchema(db: Database): SchemaComparison {
-  const version = readSchemaVersion(db)
+export function compareSchema(db: Database, version = readSchemaVersion(db)): SchemaComparison {
   const model = new Sqlite(IN_MEMORY)
   try {
     migrate(model, version)

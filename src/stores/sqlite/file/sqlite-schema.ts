@@ -1,9 +1,8 @@
 import type { Database } from 'better-sqlite3'
-import { newerSchemaMessage } from '../../shared/store-error.ts'
 import { ADD_ENDS, beginFeed, CREATE_CHANGE_TABLES, extendFeed } from '../feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
-const APPLICATION_ID = 0x504c4e54
+export const APPLICATION_ID = 0x504c4e54
 
 /** Statements, or a function that runs them if they depend on the database. */
 type Migration = string | ((db: Database) => void)
@@ -69,19 +68,6 @@ export const FIRST_VERSION = 5
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
-
-/** Why this program cannot use a database; undefined if it can. */
-export function findIncompatibility(db: Database): string | undefined {
-  // In one transaction, because another process may be creating the schema.
-  const inspect = db.transaction(() => ({
-    id: db.pragma('application_id', { simple: true }),
-    objects: db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get(),
-    version: readSchemaVersion(db),
-  }))
-  const { id, objects, version } = inspect()
-  if (id !== APPLICATION_ID && (id !== 0 || objects !== 0)) return 'it belongs to another program'
-  return version > SCHEMA_VERSION ? newerSchemaMessage(version, SCHEMA_VERSION) : undefined
-}
 
 /** Creates a schema version, or upgrades a database to it, in one transaction. */
 export function migrate(

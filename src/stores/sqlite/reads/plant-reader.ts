@@ -1,11 +1,12 @@
 import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { PlantReader } from '../../shared/store.ts'
-import { MissingDatabase, otherSchemaMessage, StoreError } from '../../shared/store-error.ts'
+import { MissingDatabase, olderSchemaMessage, StoreError } from '../../shared/store-error.ts'
+import { findIncompatibility } from '../file/compatibility.ts'
 import { openExisting, type SqliteOptions } from '../file/database.ts'
 import { compareSchema } from '../file/schema-comparison.ts'
 import { explain } from '../file/sqlite-errors.ts'
-import { findIncompatibility, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
+import { readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
 import { Reader } from './reader.ts'
 
 /** See Engine.openReader. */
@@ -20,7 +21,7 @@ export function openReader(options: SqliteOptions): PlantReader {
     // In one transaction, because another process may be upgrading the schema.
     const version = db.transaction(readVersion)(db)
     if (version === 0) throw new MissingDatabase(`${unusable}: it is empty`)
-    if (version !== SCHEMA_VERSION) throw new Error(otherSchemaMessage(version, SCHEMA_VERSION))
+    if (version !== SCHEMA_VERSION) throw new Error(olderSchemaMessage(version, SCHEMA_VERSION))
     const reader = new Reader(db.defaultSafeIntegers())
     return {
       getAll: (ids) => reader.getAll(ids),
