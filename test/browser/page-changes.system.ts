@@ -1,6 +1,6 @@
 /** Changing plants in the page, also while others do. */
 
-import type { Locator } from 'playwright-core'
+import type { Locator, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -237,10 +237,87 @@ testInBrowser(t, 'changes in the page', (open) => {
     await name.getByRole('button', { name: 'Use the stored one' }).focus()
     await page.keyboard.press('Enter')
     await name.waitFor({ state: 'detached' })
+    await page.locator('.conflict .reason:focus').waitFor()
+    await page.keyboard.press('Tab')
     t.match(await page.locator('button:focus').innerText(), 'Save mine', 'the next question')
     await page.keyboard.press('Enter')
     await page.locator('.plant-row:focus', { hasText: 'Abies alba' }).waitFor()
     t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Shrub' })
+    t.same(plants.complaints, [])
+  })
+
+  t.test('nothing that decides about a conflict has the focus by itself', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer')
+    const { page } = plants
+    const sentence = page.locator('.conflict .reason:focus')
+    await plants.edit('Abies', { name: 'mine' })
+    await plants.button('Save').focus()
+    await put(1, { name: 'theirs' })
+    await sentence.waitFor()
+    t.equal(await sentence.innerText(), 'Somebody has changed plant 1.', 'in place of Save')
+    await page.reload()
+    await sentence.waitFor()
+
+    await page.keyboard.press('Escape')
+    await page.locator('.tray .conflict').waitFor()
+    await page.reload()
+    await page.locator('.tray .conflict').waitFor()
+    await page.locator('.plant-row:focus').waitFor()
+    await page.keyboard.press('Space')
+    await sentence.waitFor()
+    await page.keyboard.press('Space')
+    await plants.button('Save mine').waitFor()
+    t.match(await service.stored(1n), { name: 'theirs' })
+    await plants.button('Keep the stored one').click()
+
+    await plants.edit('Acer', { name: 'Acer rubrum' })
+    await plants.button('Save').focus()
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await sentence.waitFor()
+    t.equal(await sentence.innerText(), 'Somebody has deleted plant 2.')
+    await page.reload()
+    await sentence.waitFor()
+    t.same(plants.complaints, [])
+  })
+
+  t.test('a conflict names the plant, and shows both names', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer', 'Alnus')
+    const versions = plants.page.locator('.conflict .version')
+    await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
+    await put(1, { name: 'Abies', tag: 'Bush' })
+    await plants.shows('Somebody has changed plant 1.')
+    t.same(await versions.allInnerTexts(), [
+      'Yours\nAbies nigra',
+      'Stored now\nAbies',
+      'Yours\nShrub',
+      'Stored now\nBush',
+    ])
+    await plants.button('Save mine').click()
+    await plants.rows('Abies nigra').waitFor()
+
+    await plants.edit('Acer', { name: 'Acer rubrum' })
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await plants.shows('Somebody has deleted plant 2.')
+    t.same(await versions.allInnerTexts(), ['Yours\nAcer rubrum\nTree', 'Deleted\nAcer\nTree'])
+    await plants.button('Leave it deleted').click()
+
+    const arrived = Promise.withResolvers<void>()
+    const overtaken = Promise.withResolvers<void>()
+    const hold = async (route: Route) => {
+      arrived.resolve()
+      await overtaken.promise
+      await route.continue()
+    }
+    await plants.page.route('**/plants/3', hold, { times: 1 })
+    await plants.button('Delete Alnus').click()
+    await arrived.promise
+    await put(3, { name: 'Alnus glutinosa' })
+    overtaken.resolve()
+    await plants.shows('Somebody has changed plant 3.')
+    t.same(await versions.allInnerTexts(), [
+      'To delete\nAlnus\nTree',
+      'Stored now\nAlnus glutinosa\nno tag',
+    ])
     t.same(plants.complaints, [])
   })
 
@@ -251,7 +328,7 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
     await other.button('Save').click()
     const conflict = plants.page.locator('.conflict')
-    await conflict.getByText('Somebody has changed this plant.').waitFor()
+    await conflict.getByText('Somebody has changed plant 1.').waitFor()
     t.same(await conflict.locator('legend').allInnerTexts(), ['Name'])
     t.same(await conflict.locator('dd').allInnerTexts(), ['Abies nigra', 'Abies alba'])
     await plants.button('Keep editing').click()
@@ -267,7 +344,7 @@ testInBrowser(t, 'changes in the page', (open) => {
 
     await other.edit('Acer nigrum', { name: 'Acer rubrum' })
     await plants.button('Delete Acer nigrum').click()
-    await other.shows('Somebody has deleted this plant.')
+    await other.shows('Somebody has deleted plant 2.')
     await other.button('Add it again').click()
     await plants.rows('Acer rubrum').waitFor()
     t.same([...plants.complaints, ...other.complaints], [])
