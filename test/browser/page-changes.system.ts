@@ -371,8 +371,8 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.match(await service.stored(1n), { name: 'Abutilon' })
   })
 
-  t.test('what was typed is kept while there is no connection', async (t) => {
-    await begin(t, 'Abies', 'Acer', 'Aconitum')
+  t.test('what was typed while there is no connection is sent once it is back', async (t) => {
+    await begin(t, 'Abies', 'Acer', 'Aconitum', 'Alnus')
     const network = await startNetwork(t, service.port)
     const plants = await open(t, network.url, { token: service.token })
     await plants.rows('Abies').waitFor()
@@ -386,7 +386,10 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.button('Send again').nth(1).waitFor()
     await plants.button('Delete Aconitum').click()
     await plants.rows('Aconitum').getByText('not saved').waitFor()
-    t.equal(await plants.rows('not saved').count(), 2, 'the third one is being edited')
+    await plants.edit('Alnus', { name: 'Alnus nigra' })
+    await plants.button('Save').click()
+    await plants.button('Send again').nth(3).waitFor()
+    t.equal(await plants.rows('not saved').count(), 3, 'the last one is being edited')
 
     const question = plants.page.waitForEvent('dialog')
     const closed = plants.page.close({ runBeforeUnload: true })
@@ -394,14 +397,31 @@ testInBrowser(t, 'changes in the page', (open) => {
     await (await question).dismiss()
     await closed
 
+    await put(4, { name: 'Alnus glutinosa', tag: 'Tree' })
     network.connect()
     await plants.page.getByText('Live', { exact: true }).waitFor()
-    await plants.button('Send all again').click()
     await plants.rows('Acer nigrum').waitFor()
     await plants.rows('Abies nigra').waitFor()
+    await plants.shows('Somebody has changed plant 4.')
+    await plants.button('Keep the stored one').click()
     await plants.page.locator('.tray').waitFor({ state: 'detached' })
     t.match(await service.stored(1n), { name: 'Abies nigra' })
     t.match(await service.stored(2n), { name: 'Acer nigrum' })
     t.equal(await service.stored(3n), undefined)
+    t.match(await service.stored(4n), { name: 'Alnus glutinosa' })
+  })
+
+  t.test('what cannot be sent although the page is live waits for the person', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer')
+    const { page } = plants
+    await page.route('**/plants/*', (route) => route.fulfill({ status: 500 }))
+    await plants.button('Delete Abies').click()
+    await plants.button('Delete Acer').click()
+    await plants.button('Send again').nth(1).waitFor()
+    await plants.shows('Live')
+    await page.unroute('**/plants/*')
+    await plants.button('Send all again').click()
+    await page.locator('.tray').waitFor({ state: 'detached' })
+    t.equal(await service.count(), 0)
   })
 })
