@@ -1,5 +1,5 @@
 import { limits } from '../contract/limits.gen.ts'
-import { BatchError } from './errors.ts'
+import { BatchError, ResponseError } from './errors.ts'
 import { toJson } from './json.ts'
 import type { NewPlant } from './plants.ts'
 import type { BatchResult } from './types.ts'
@@ -10,14 +10,15 @@ const PLANTS_MAX = limits.createPlants.body.maxItems
 /** The service's default limit on the size of a request. */
 const BYTES_MAX = 2 ** 20
 
+/** The list affects too much, or a proxy permits less than the service. Nothing was stored (RFC 9110 §15.5.14). */
+const CONTENT_TOO_LARGE = 413
+
 /** Consecutive plants that fit into one request. */
-export interface Part {
+interface Part {
   /** The index of the first plant. */
   readonly start: number
-  /** The index after the last plant. */
-  readonly end: number
-  /** The body of the request. */
-  readonly json: string
+  /** Each plant as JSON. */
+  readonly items: readonly string[]
 }
 
 /** Splits plants into parts. A plant that exceeds the size limit is a part of its own. */
@@ -29,7 +30,7 @@ export function* splitPlants(plants: readonly NewPlant[]): Generator<Part, void>
     const item = toJson(plant)
     const added = encoder.encode(item).length + 1
     if (items.length === PLANTS_MAX || (items.length > 0 && bytes + added >= BYTES_MAX)) {
-      yield { start, end: index, json: `[${items}]` }
+      yield { start, items }
       start = index
       items = []
       bytes = 0
@@ -37,33 +38,45 @@ export function* splitPlants(plants: readonly NewPlant[]): Generator<Part, void>
     items.push(item)
     bytes += added
   }
-  if (items.length > 0) yield { start, end: plants.length, json: `[${items}]` }
+  if (items.length > 0) yield { start, items }
 }
 
 const encoder = new TextEncoder()
 
 /**
- * Sends parts one after the other, and adds up their results.
+ * Sends parts one after the other, and adds up their results. A part that is refused as too large is halved.
  *
+ * @param send sends the body of a request
  * @throws BatchError if a part fails; later ones are not sent
  * @throws the abort reason of `signal`
  */
 export async function sendParts(
   parts: Iterable<Part>,
-  send: (part: Part) => Promise<BatchResult>,
+  send: (json: string) => Promise<BatchResult>,
   signal?: AbortSignal,
 ): Promise<BatchResult> {
   let created = 0
   let replayed = 0
-  for (const part of parts) {
+  const sendPart = async ({ start, items }: Part): Promise<void> => {
     try {
-      const result = await send(part)
+      const result = await send(`[${items}]`)
       created += result.created
       replayed += result.replayed
     } catch (cause) {
       signal?.throwIfAborted()
-      throw new BatchError({ start: part.start, end: part.end, created, replayed }, { cause })
+      const { length } = items
+      if (!(isTooLarge(cause) && length > 1)) {
+        throw new BatchError({ start, end: start + length, created, replayed }, { cause })
+      }
+      const middle = Math.ceil(length / 2)
+      await sendPart({ start, items: items.slice(0, middle) })
+      await sendPart({ start: start + middle, items: items.slice(middle) })
     }
   }
+  for (const part of parts) await sendPart(part)
   return { created, replayed }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof ResponseError && error.status === CONTENT_TOO_LARGE
 }

@@ -10,7 +10,8 @@ import type { ChangeCounts } from './types.ts'
  * Sends a list of changes, unless it is empty.
  *
  * @throws TypeError for an id that is not a bigint, before anything is sent
- * @throws UnknownOutcomeError if a list with preconditions is refused, possibly because of an earlier attempt
+ * @throws UnknownOutcomeError if a list is refused, possibly because of an earlier attempt: one with preconditions, or as
+ *   too large
  */
 export async function sendChanges(
   transport: Transport,
@@ -28,7 +29,9 @@ export async function sendChanges(
       // An earlier attempt may have removed the plant. The first refusal hides those of later changes.
       const isRefused =
         hasCondition(error, 'plant-not-found') || hasCondition(error, 'plant-exists')
-      throw isRefused && isConditional && earlier ? unknownOutcome(earlier, error) : error
+      // It may also have made the plants larger.
+      const isUncertain = (isRefused && isConditional) || hasCondition(error, 'changes-too-large')
+      throw isUncertain && earlier ? unknownOutcome(earlier, error) : error
     },
     options,
   )

@@ -1,7 +1,7 @@
 /** A typed client for a plant store, for Node and browsers. */
 import type { operations } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
-import { type Part, sendParts, splitPlants } from './batches.ts'
+import { sendParts, splitPlants } from './batches.ts'
 import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
@@ -139,8 +139,9 @@ class PlantStoreClient<P extends Plant = Plant> {
 
   /**
    * Stores many plants. An array with more than 1,000 plants or 1 MiB of JSON is split into parts, which are sent one
-   * after the other. Each part is stored completely or not at all. Plants that are already stored with the same content
-   * stay unchanged, so calling it again after an error is safe.
+   * after the other. So is a part that the service or a proxy refuses as too large. Each part is stored completely or not
+   * at all. Plants that are already stored with the same content stay unchanged, so calling it again after an error is
+   * safe.
    *
    * @example
    * const { created, replayed } = await plants.createPlants([
@@ -154,7 +155,7 @@ class PlantStoreClient<P extends Plant = Plant> {
    */
   async createPlants(plants: readonly NewPlant<P>[], options?: CallOptions): Promise<BatchResult> {
     for (const { id } of plants) checkId(id)
-    const send = ({ json }: Part) =>
+    const send = (json: string) =>
       this.#transport.call(
         buildRequest('post', '/plants/batch', { json }),
         (result) => readContent(result, isBatchResult),
@@ -164,8 +165,9 @@ class PlantStoreClient<P extends Plant = Plant> {
   }
 
   /**
-   * Makes up to 1,000 changes, in at most 1 MiB of JSON, in one transaction: either all of them or none. Each id can
-   * occur only once. Removing a plant that does not exist has no effect, unless the change has `ifMatch`.
+   * Makes up to 1,000 changes, in at most 1 MiB of JSON, in one transaction: either all of them or none, so that the list
+   * is never split. Each id can occur only once. Removing a plant that does not exist has no effect, unless the change has
+   * `ifMatch`.
    *
    * @example
    * const { changed, removed } = await plants.changePlants([
@@ -174,8 +176,10 @@ class PlantStoreClient<P extends Plant = Plant> {
    * ])
    *
    * @throws PlantStoreError with the condition `plant-exists`, `plant-not-found`, `plant-changed` or `repeated-id`; its
-   *   message names the first change that failed by its index, as in `body/1`
-   * @throws UnknownOutcomeError if a list with `ifMatch` is refused, possibly because of an earlier attempt
+   *   message names the first change that failed by its index, as in `body/1`. With the condition `changes-too-large`,
+   *   the plants are too large to be changed together, and fewer changes at a time succeed
+   * @throws UnknownOutcomeError if a list is refused, possibly because of an earlier attempt: one with `ifMatch`, or as too
+   *   large
    * @throws TypeError for an id that is not a bigint, before anything is sent
    */
   async changePlants(

@@ -1,4 +1,4 @@
-import type { PlantChange } from '../../client/client.ts'
+import type { Plant, PlantChange } from '../../client/client.ts'
 import { limits } from '../../contract/limits.gen.ts'
 import { ownValue } from '../../contract/members.ts'
 import { contentMembers, textLength } from '../model/members.ts'
@@ -6,7 +6,10 @@ import type { Intent } from './delivery.ts'
 import { toPatch } from './merge.ts'
 import { tagOf } from './plant-tag.ts'
 
-/** 500 changes with entity tags of 600 bytes stay below the service's default limit of 1 MiB. */
+/**
+ * 500 changes with entity tags of 600 bytes stay below the service's default limit of 1 MiB for a body, and the plants
+ * before and after them below its limit for a list.
+ */
 const INTENTS_MAX = limits.changePlants.body.maxItems / 2
 const TEXT_MAX = 2 ** 18
 
@@ -26,7 +29,8 @@ export class ChangeList<Each extends Intent> {
 
   add(intent: Each): void {
     this.#intents.set(intent.id, intent)
-    this.#length += intent.after === undefined ? 0 : textLength(intent.after)
+    const { before, after } = intent
+    this.#length += Math.max(lengthOf(before), lengthOf(after))
   }
 
   /** Empties the list. */
@@ -68,4 +72,8 @@ export class ChangeList<Each extends Intent> {
     )
     return { op: 'update', id, ...toPatch(changed, after), ifMatch }
   }
+}
+
+function lengthOf(plant: Plant | undefined): number {
+  return plant === undefined ? 0 : textLength(plant)
 }

@@ -190,7 +190,7 @@ export class ChangeRun<Each extends Intent> {
     if (!wasRefused) await this.#send(same, { wasRefused: true })
   }
 
-  /** Finds out which intents the service refuses. */
+  /** Finds out which intents the service refuses, or sends fewer at a time. */
   async #sendHalves(
     intents: readonly Each[],
     error: PlantStoreError,
@@ -204,6 +204,11 @@ export class ChangeRun<Each extends Intent> {
       return
     }
     const { areAlike, stopsAtConflict, onRefused } = this.#options
+    if (hasCondition(error, 'body-too-large') && !stopsAtConflict) {
+      // Alone, it has a shorter body than in a list.
+      await this.#deliverEach([intent], isUncertain)
+      return
+    }
     if (areAlike && error.status === 400) throw error
     onRefused({ intent, reason: describeRefusal(error) })
     if (stopsAtConflict && hasCondition(error, 'plant-exists')) throw new ConflictError()

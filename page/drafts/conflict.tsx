@@ -1,5 +1,5 @@
-import { Fragment } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { Fragment, type RefObject } from 'preact'
+import { useRef } from 'preact/hooks'
 import type { Plant } from '../../client/client.ts'
 import type { Member } from '../../contract/members.ts'
 import { contentMembers, isOwn } from '../model/members.ts'
@@ -33,31 +33,35 @@ export function Conflict(props: ConflictProps) {
 
 function MemberConflicts({
   drafts,
-  draft: { key, typed, stored },
+  draft,
   saver,
   onDiscard,
   members,
 }: ConflictProps & { readonly members: readonly Member[] }) {
-  const panel = useRef<HTMLDivElement>(null)
+  const reason = useRef<HTMLParagraphElement>(null)
+  const { key, typed, stored } = draft
   const mine = valuesOf(typed)
   const choose = (name: string, choice: 'mine' | 'stored') => {
+    // The focused button disappears with its member.
+    reason.current?.focus()
     drafts.choose(key, name, choice, saver)
     if (drafts.find(key) === undefined) onDiscard()
   }
-  useEffect(() => {
-    // The focused button has disappeared with its member.
-    if (document.activeElement === document.body) panel.current?.querySelector('button')?.focus()
-  }, [members.length])
+  const versions = (compared: readonly Member[]) => (
+    <dl class="versions">
+      <Version title="Yours" plant={mine} other={stored} members={compared} />
+      <Version title="Stored now" plant={stored} other={mine} members={compared} />
+    </dl>
+  )
+  const names = contentMembers.filter(({ name }) => name === 'name')
   return (
-    <div class="conflict" ref={panel}>
-      <p role="alert">Somebody has changed this plant.</p>
+    <div class="conflict">
+      <Reason text={wordsFor(draft).reason} elementRef={reason} />
+      {!members.some((member) => names.includes(member)) && versions(names)}
       {members.map((member) => (
         <fieldset key={member.name}>
           <legend>{memberLabel(member)}</legend>
-          <dl class="versions">
-            <Version title="Yours" plant={mine} other={stored} members={[member]} />
-            <Version title="Stored now" plant={stored} other={mine} members={[member]} />
-          </dl>
+          {versions([member])}
           <div class="buttons">
             <button type="button" class="primary" onClick={() => choose(member.name, 'mine')}>
               {members.length > 1 ? 'Use mine' : 'Save mine'}
@@ -80,15 +84,15 @@ function MemberConflicts({
 /** A plant to add whose id is taken, to edit that is gone, or to delete that has changed. */
 function PlantConflict({ drafts, draft, saver, onDiscard }: ConflictProps) {
   const { key, before, stored, isDeletion, typed } = draft
-  const mine = isDeletion ? undefined : valuesOf(typed)
+  const mine = valuesOf(typed)
   const { reason, save, discard } = wordsFor(draft)
   const isAddition = before === undefined
   return (
     <div class="conflict">
-      <p role="alert">{reason}</p>
+      <Reason text={reason} />
       <dl class="versions">
-        {mine && <Version title="Yours" plant={mine} other={stored} />}
-        {stored && <Version title="Stored now" plant={stored} other={mine} />}
+        <Version title={isDeletion ? 'To delete' : 'Yours'} plant={mine} other={stored ?? before} />
+        <Version title={stored ? 'Stored now' : 'Deleted'} plant={stored ?? before} other={mine} />
       </dl>
       <div class="buttons">
         {isAddition && (
@@ -116,6 +120,21 @@ function PlantConflict({ drafts, draft, saver, onDiscard }: ConflictProps) {
   )
 }
 
+/** What has happened. Gets the focus in place of a button, which a key that is meant for something else could press. */
+function Reason({
+  text,
+  elementRef = null,
+}: {
+  readonly text: string
+  readonly elementRef?: RefObject<HTMLParagraphElement | null> | null
+}) {
+  return (
+    <p ref={elementRef} class="reason" role="alert" tabIndex={-1}>
+      {text}
+    </p>
+  )
+}
+
 /** What has happened, and the labels of the buttons that save and discard the draft. */
 function wordsFor({ before, stored, typed }: Draft) {
   const discard = 'Keep the stored one'
@@ -123,11 +142,12 @@ function wordsFor({ before, stored, typed }: Draft) {
     const reason = `There is already a plant with the id ${typed.id}.`
     return { reason, save: 'Replace the stored one', discard }
   }
+  const { id } = before
   if (stored === undefined) {
-    const reason = 'Somebody has deleted this plant.'
+    const reason = `Somebody has deleted plant ${id}.`
     return { reason, save: 'Add it again', discard: 'Leave it deleted' }
   }
-  return { reason: 'Somebody has changed this plant.', save: 'Delete it anyway', discard }
+  return { reason: `Somebody has changed plant ${id}.`, save: 'Delete it anyway', discard }
 }
 
 function Version({

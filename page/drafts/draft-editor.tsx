@@ -107,8 +107,8 @@ function Buttons({ draft, onDiscard }: { readonly draft: Draft; readonly onDisca
 }
 
 /**
- * Focuses the first field that the person probably fills in, when a draft is opened or is no longer in conflict, or the
- * one with a problem.
+ * Focuses the first field that the person probably fills in when a draft is opened or is no longer in conflict, what a
+ * conflict is about, or the field with a problem.
  */
 function useFieldFocus(draft: Draft) {
   const { key, typed, state, problemField } = draft
@@ -118,8 +118,8 @@ function useFieldFocus(draft: Draft) {
     const { activeElement } = document
     if (element === null || isTypingOutside(element) || element.contains(activeElement)) return
     // A suggested id rarely needs to be changed.
-    const selector = typed.id === '' ? 'input' : 'textarea'
-    element.querySelector<HTMLElement>(selector)?.focus()
+    const field = typed.id === '' ? 'input' : 'textarea'
+    element.querySelector<HTMLElement>(state === 'conflict' ? '.reason' : field)?.focus()
   }, [key, state === 'conflict'])
   useEffect(() => {
     if (problemField === undefined) return

@@ -45,6 +45,8 @@ export class Drafts extends Model {
   #latestKey = 0
   /** How often all were discarded. */
   #cleared = 0
+  /** How often the service came back. */
+  #returns = 0
   /** By the key of a draft that is being sent: what was last reported to be stored. */
   readonly #reported = new Map<number, Plant | undefined>()
 
@@ -214,6 +216,12 @@ export class Drafts extends Model {
     }
   }
 
+  /** Sends what could not be sent, now that the service is back. A request that is lost only now is repeated too. */
+  async resume(saver: Saver): Promise<void> {
+    this.#returns += 1
+    await this.sendAll(saver)
+  }
+
   async send(key: number, saver: Saver): Promise<void> {
     const draft = this.find(key)
     if (draft === undefined || draft.state === 'sending') return
@@ -230,7 +238,7 @@ export class Drafts extends Model {
       return
     }
     const after = wantedOf(draft)
-    const cleared = this.#cleared
+    const [cleared, returns] = [this.#cleared, this.#returns]
     this.#reported.delete(key)
     this.#update(key, { state: 'sending', ...NO_PROBLEM })
     try {
@@ -255,6 +263,7 @@ export class Drafts extends Model {
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
       const { name: problemField, problem = explain(error) } = explainField(error)
       this.#update(key, { state, problem, problemField, hasFailed: true })
+      if (state === 'unsent' && returns !== this.#returns) await this.send(key, saver)
     }
   }
 

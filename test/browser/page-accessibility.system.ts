@@ -52,7 +52,7 @@ testInBrowser(t, 'everybody can use the page', (open) => {
       await plants.row(2n).getByRole('button', { name: /^Edit/ }).click()
       await plants.type({ name: `mine ${'x'.repeat(200)}` })
       await service.call({ method: 'PUT', path: '/plants/2', body: { name: 'theirs' } })
-      await plants.shows('Somebody has changed this plant.')
+      await plants.shows('Somebody has changed plant 2.')
       await assertAccessible(t, page, 'a conflict')
 
       await plants.button('Add plant').click()

@@ -1,6 +1,6 @@
 /** Changing plants in the page, also while others do. */
 
-import type { Locator } from 'playwright-core'
+import type { Locator, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -237,10 +237,87 @@ testInBrowser(t, 'changes in the page', (open) => {
     await name.getByRole('button', { name: 'Use the stored one' }).focus()
     await page.keyboard.press('Enter')
     await name.waitFor({ state: 'detached' })
+    await page.locator('.conflict .reason:focus').waitFor()
+    await page.keyboard.press('Tab')
     t.match(await page.locator('button:focus').innerText(), 'Save mine', 'the next question')
     await page.keyboard.press('Enter')
     await page.locator('.plant-row:focus', { hasText: 'Abies alba' }).waitFor()
     t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Shrub' })
+    t.same(plants.complaints, [])
+  })
+
+  t.test('nothing that decides about a conflict has the focus by itself', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer')
+    const { page } = plants
+    const sentence = page.locator('.conflict .reason:focus')
+    await plants.edit('Abies', { name: 'mine' })
+    await plants.button('Save').focus()
+    await put(1, { name: 'theirs' })
+    await sentence.waitFor()
+    t.equal(await sentence.innerText(), 'Somebody has changed plant 1.', 'in place of Save')
+    await page.reload()
+    await sentence.waitFor()
+
+    await page.keyboard.press('Escape')
+    await page.locator('.tray .conflict').waitFor()
+    await page.reload()
+    await page.locator('.tray .conflict').waitFor()
+    await page.locator('.plant-row:focus').waitFor()
+    await page.keyboard.press('Space')
+    await sentence.waitFor()
+    await page.keyboard.press('Space')
+    await plants.button('Save mine').waitFor()
+    t.match(await service.stored(1n), { name: 'theirs' })
+    await plants.button('Keep the stored one').click()
+
+    await plants.edit('Acer', { name: 'Acer rubrum' })
+    await plants.button('Save').focus()
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await sentence.waitFor()
+    t.equal(await sentence.innerText(), 'Somebody has deleted plant 2.')
+    await page.reload()
+    await sentence.waitFor()
+    t.same(plants.complaints, [])
+  })
+
+  t.test('a conflict names the plant, and shows both names', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer', 'Alnus')
+    const versions = plants.page.locator('.conflict .version')
+    await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
+    await put(1, { name: 'Abies', tag: 'Bush' })
+    await plants.shows('Somebody has changed plant 1.')
+    t.same(await versions.allInnerTexts(), [
+      'Yours\nAbies nigra',
+      'Stored now\nAbies',
+      'Yours\nShrub',
+      'Stored now\nBush',
+    ])
+    await plants.button('Save mine').click()
+    await plants.rows('Abies nigra').waitFor()
+
+    await plants.edit('Acer', { name: 'Acer rubrum' })
+    await service.call({ method: 'DELETE', path: '/plants/2' })
+    await plants.shows('Somebody has deleted plant 2.')
+    t.same(await versions.allInnerTexts(), ['Yours\nAcer rubrum\nTree', 'Deleted\nAcer\nTree'])
+    await plants.button('Leave it deleted').click()
+
+    const arrived = Promise.withResolvers<void>()
+    const overtaken = Promise.withResolvers<void>()
+    const hold = async (route: Route) => {
+      arrived.resolve()
+      await overtaken.promise
+      await route.continue()
+    }
+    await plants.page.route('**/plants/3', hold, { times: 1 })
+    await plants.button('Delete Alnus').click()
+    await arrived.promise
+    await put(3, { name: 'Alnus glutinosa' })
+    overtaken.resolve()
+    await plants.shows('Somebody has changed plant 3.')
+    t.same(await versions.allInnerTexts(), [
+      'To delete\nAlnus\nTree',
+      'Stored now\nAlnus glutinosa\nno tag',
+    ])
     t.same(plants.complaints, [])
   })
 
@@ -251,7 +328,7 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
     await other.button('Save').click()
     const conflict = plants.page.locator('.conflict')
-    await conflict.getByText('Somebody has changed this plant.').waitFor()
+    await conflict.getByText('Somebody has changed plant 1.').waitFor()
     t.same(await conflict.locator('legend').allInnerTexts(), ['Name'])
     t.same(await conflict.locator('dd').allInnerTexts(), ['Abies nigra', 'Abies alba'])
     await plants.button('Keep editing').click()
@@ -267,7 +344,7 @@ testInBrowser(t, 'changes in the page', (open) => {
 
     await other.edit('Acer nigrum', { name: 'Acer rubrum' })
     await plants.button('Delete Acer nigrum').click()
-    await other.shows('Somebody has deleted this plant.')
+    await other.shows('Somebody has deleted plant 2.')
     await other.button('Add it again').click()
     await plants.rows('Acer rubrum').waitFor()
     t.same([...plants.complaints, ...other.complaints], [])
@@ -294,8 +371,8 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.match(await service.stored(1n), { name: 'Abutilon' })
   })
 
-  t.test('what was typed is kept while there is no connection', async (t) => {
-    await begin(t, 'Abies', 'Acer', 'Aconitum')
+  t.test('what was typed while there is no connection is sent once it is back', async (t) => {
+    await begin(t, 'Abies', 'Acer', 'Aconitum', 'Alnus')
     const network = await startNetwork(t, service.port)
     const plants = await open(t, network.url, { token: service.token })
     await plants.rows('Abies').waitFor()
@@ -309,7 +386,10 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.button('Send again').nth(1).waitFor()
     await plants.button('Delete Aconitum').click()
     await plants.rows('Aconitum').getByText('not saved').waitFor()
-    t.equal(await plants.rows('not saved').count(), 2, 'the third one is being edited')
+    await plants.edit('Alnus', { name: 'Alnus nigra' })
+    await plants.button('Save').click()
+    await plants.button('Send again').nth(3).waitFor()
+    t.equal(await plants.rows('not saved').count(), 3, 'the last one is being edited')
 
     const question = plants.page.waitForEvent('dialog')
     const closed = plants.page.close({ runBeforeUnload: true })
@@ -317,14 +397,31 @@ testInBrowser(t, 'changes in the page', (open) => {
     await (await question).dismiss()
     await closed
 
+    await put(4, { name: 'Alnus glutinosa', tag: 'Tree' })
     network.connect()
     await plants.page.getByText('Live', { exact: true }).waitFor()
-    await plants.button('Send all again').click()
     await plants.rows('Acer nigrum').waitFor()
     await plants.rows('Abies nigra').waitFor()
+    await plants.shows('Somebody has changed plant 4.')
+    await plants.button('Keep the stored one').click()
     await plants.page.locator('.tray').waitFor({ state: 'detached' })
     t.match(await service.stored(1n), { name: 'Abies nigra' })
     t.match(await service.stored(2n), { name: 'Acer nigrum' })
     t.equal(await service.stored(3n), undefined)
+    t.match(await service.stored(4n), { name: 'Alnus glutinosa' })
+  })
+
+  t.test('what cannot be sent although the page is live waits for the person', async (t) => {
+    const plants = await begin(t, 'Abies', 'Acer')
+    const { page } = plants
+    await page.route('**/plants/*', (route) => route.fulfill({ status: 500 }))
+    await plants.button('Delete Abies').click()
+    await plants.button('Delete Acer').click()
+    await plants.button('Send again').nth(1).waitFor()
+    await plants.shows('Live')
+    await page.unroute('**/plants/*')
+    await plants.button('Send all again').click()
+    await page.locator('.tray').waitFor({ state: 'detached' })
+    t.equal(await service.count(), 0)
   })
 })

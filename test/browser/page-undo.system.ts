@@ -92,7 +92,7 @@ testInBrowser(t, 'changes are taken back', (open) => {
       await put(2, { name: 'Acer nigrum', tag: 'Tree' })
       await plants.rows('Acer nigrum').waitFor()
       await plants.button('Undo').click()
-      await conflict.getByText('Somebody has changed this plant.').waitFor()
+      await conflict.getByText('Somebody has changed plant 2.').waitFor()
       t.same(await conflict.locator('dd').allInnerTexts(), ['Acer', 'Acer nigrum'])
       t.match(await service.stored(2n), { name: 'Acer nigrum' }, 'it is not taken back')
       await conflict.getByRole('button', { name: choice }).click()

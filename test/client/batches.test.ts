@@ -4,7 +4,16 @@ import t, { type Test } from 'tap'
 import { BatchError, type NewPlant, toJson } from '../../client/client.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { answered, connectThrough, type Fault, lost, passed, thrownBy } from './faulty-proxy.ts'
+import {
+  answered,
+  connectThrough,
+  type Fault,
+  lost,
+  lostResponse,
+  passed,
+  thrownBy,
+  tooLarge,
+} from './faulty-proxy.ts'
 
 let service: Service
 t.before(async () => {
@@ -74,6 +83,31 @@ t.test('a plant that is too large fails alone', async (t) => {
   const error = await thrownBy(client.createPlants([...small, ...large]))
   t.match(error, { start: 1, end: 2, created: 1, cause: { condition: 'body-too-large' } })
   t.same(await areStored(small), [true])
+})
+
+t.test('a part that the service, or a proxy, refuses as too large is halved', async (t) => {
+  const { client, proxy } = await connect(t, [tooLarge, answered(413), passed, lostResponse], 1)
+  const plants = plantsOf(1005)
+  t.strictSame(await client.createPlants(plants), { created: 755, replayed: 250 })
+  t.equal(proxy.requests.length, 7, '1000, 500, 250, 250 twice, 500 and 5')
+  t.same(await areStored(plants), Array(1005).fill(true))
+})
+
+t.test('an error in a half of a part names that half', async (t) => {
+  const { client, proxy } = await connect(t, [tooLarge, passed, tooLarge])
+  const plants = plantsOf(1000)
+  await service.store.create({ id: plants[510]?.id as bigint, name: 'Acer' })
+  const error = await thrownBy(client.createPlants(plants))
+  const cause = { condition: 'plant-exists', message: /^body\/10: / }
+  t.match(error, { start: 500, end: 750, created: 500, replayed: 0, cause })
+  t.equal(proxy.requests.length, 4)
+})
+
+t.test('a plant is not sent again if it is refused as too large alone', async (t) => {
+  const { client, proxy } = await connect(t, [tooLarge, tooLarge])
+  const error = await thrownBy(client.createPlants(plantsOf(2)))
+  t.match(error, { start: 0, end: 1, created: 0, cause: { condition: 'changes-too-large' } })
+  t.equal(proxy.requests.length, 2)
 })
 
 t.test('an error names the part that failed', async (t) => {

@@ -13,6 +13,7 @@ import {
   lostResponse,
   passed,
   thrownBy,
+  tooLarge,
 } from './faulty-proxy.ts'
 
 let service: Service
@@ -148,6 +149,23 @@ t.test(
     t.match(error, { name: 'UnknownOutcomeError', message: /body\/0: .* already exists/ })
   },
 )
+
+t.test('a list that is too large is not split, and throws an error', async (t) => {
+  const { client, first, second, proxy } = await prepare(t, tooLarge)
+  const list: PlantChange[] = [first, second].map((id) => ({ op: 'update', id, tag: 'Tree' }))
+  const error = await thrownBy(client.changePlants(list))
+  const message = /more than 8388608 bytes of stored plants/
+  t.match(error, { name: 'PlantStoreError', condition: 'changes-too-large', status: 413, message })
+  t.equal(proxy.requests.length, 1)
+})
+
+t.test('a list that is too large in a retry may have taken effect', async (t) => {
+  const { client, first, second } = await prepare(t, lostResponse, tooLarge)
+  const list: PlantChange[] = [first, second].map((id) => ({ op: 'update', id, tag: 'Tree' }))
+  const error = await thrownBy(client.changePlants(list))
+  t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
+  t.match(await service.stored(first), { tag: 'Tree' })
+})
 
 t.test('a refusal is certain if no earlier attempt can have taken effect', async (t) => {
   const { client, first, second, ifMatch, proxy } = await prepare(t)

@@ -49,6 +49,13 @@ export const busy: Answering = [
   '{"error":50301,"message":"the store is busy"}',
 ]
 
+/** The service's response to a list that affects too much. */
+export const tooLarge = answered(
+  413,
+  { 'content-type': 'application/json' },
+  '{"error":41302,"message":"the list affects more than 8388608 bytes of stored plants"}',
+)
+
 type Answering = [status: number, headers?: object, body?: string]
 
 /** Responds without forwarding the request. */

@@ -21,6 +21,8 @@ const HABITS: readonly Action['kind'][][] = [
   ['send'],
   ['sendAll'],
   ['sendAll', 'continue', 'type'],
+  ['edit', 'type', 'send', 'resume'],
+  ['resume'],
   ['keepMine'],
   ['keepStored'],
   ['keepEditing', 'type'],

@@ -12,7 +12,7 @@ export interface Action {
   readonly id: bigint
   readonly kind:
     | ('edit' | 'add' | 'type' | 'typeTag' | 'close' | 'continue' | 'discard' | 'reload')
-    | ('send' | 'sendAll' | 'delete' | 'keepMine' | 'keepStored' | 'keepEditing')
+    | ('send' | 'sendAll' | 'resume' | 'delete' | 'keepMine' | 'keepStored' | 'keepEditing')
 }
 
 /** The id of the plant to add, which the person does not edit later. */
@@ -47,7 +47,7 @@ export class Page {
     else if (kind === 'keepMine' || kind === 'keepStored' || kind === 'keepEditing')
       this.#choose(kind)
     else if (kind === 'add') this.#add()
-    else if (kind === 'sendAll') this.#sendAll()
+    else if (kind === 'sendAll' || kind === 'resume') this.#sendAll(kind)
     else if (kind === 'close') this.drafts.close()
     else if (kind === 'continue') this.#continue()
     else this.#actOnOpen(kind)
@@ -130,9 +130,9 @@ export class Page {
     this.drafts.send(draft.key, this.#saver())
   }
 
-  #sendAll(): void {
+  #sendAll(kind: 'sendAll' | 'resume'): void {
     for (const draft of this.drafts.unsent) this.#person.finish(draft)
-    this.drafts.sendAll(this.#saver())
+    this.drafts[kind](this.#saver())
   }
 
   /** @param known a draft that ends */

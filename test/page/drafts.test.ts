@@ -154,6 +154,53 @@ t.test('what the connection loses is kept, and can be sent again', async (t) => 
   t.match(await service.stored(1n), { name: 'Acer rubrum' })
 })
 
+t.test('what could not be sent is sent again once the service is back', async (t) => {
+  const { drafts, saver, draft, saved } = await beginEdit(t, [lost])
+  drafts.type(draft.key, { name: 'Acer rubrum' })
+  await drafts.send(draft.key, saver)
+  t.match(drafts.all, [{ state: 'unsent' }])
+  await store('Acer', 'Tree')
+  await drafts.resume(saver)
+  t.same(drafts.all, [])
+  t.match(saved, [{ id: 1n, plant: { name: 'Acer rubrum', tag: 'Tree' } }])
+})
+
+t.test('what is changed or in conflict is not sent again', async (t) => {
+  const { drafts, saver, draft } = await beginEdit(t, [lost, lost])
+  drafts.type(draft.key, { name: 'Acer rubrum' })
+  await drafts.send(draft.key, saver)
+  drafts.type(draft.key, { name: 'Acer rub' })
+  await drafts.resume(saver)
+  t.match(drafts.all, [{ state: 'editing' }])
+  await drafts.send(draft.key, saver)
+  await store('Acer nigrum')
+  await drafts.resume(saver)
+  t.match(drafts.all, [{ state: 'conflict', stored: { name: 'Acer nigrum' } }])
+  await drafts.resume(saver)
+  t.match(drafts.all, [{ state: 'conflict' }])
+  t.match(await service.stored(1n), { name: 'Acer nigrum' })
+})
+
+t.test('a request that fails after the service is back is sent again, once', async (t) => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+  const { promise: failing, resolve: fail } = Promise.withResolvers<void>()
+  const lostLate: Fault = async ({ cut }) => {
+    arrive()
+    await failing
+    cut()
+  }
+  const { drafts, saver, draft, saved } = await beginEdit(t, [lostLate, lost])
+  drafts.type(draft.key, { name: 'Acer rubrum' })
+  const sent = drafts.send(draft.key, saver)
+  await arrived
+  await drafts.resume(saver)
+  fail()
+  await sent
+  t.match(drafts.all, [{ state: 'unsent' }])
+  await drafts.resume(saver)
+  t.match(saved, [{ id: 1n }])
+})
+
 t.test('a rejected token keeps the draft', async (t) => {
   const { drafts, saver } = await begin(t, [], 'wrong')
   await restore(drafts, { id: 103n, name: 'Abies' }, saver)

@@ -1,8 +1,8 @@
 /** Runs of changes among others who change the same plants. */
 import t from 'tap'
-import { createClient } from '../../../client/client.ts'
+import { createClient, type StoredPlant } from '../../../client/client.ts'
 import { ConflictError } from '../../../page/changes/change-run.ts'
-import { connectThrough } from '../../client/faulty-proxy.ts'
+import { connectThrough, lostResponse, tooLarge } from '../../client/faulty-proxy.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 import { adding, after, named, removing, renaming, run, store, tagging } from './run.ts'
 
@@ -156,6 +156,44 @@ t.test('what the service refuses for one plant does not stop the others', async 
     [8003n, /^The service refuses the plant: .*1048576 bytes/],
     [8005n, /^The service refuses the plant: /],
   ])
+})
+
+t.test('a list that affects too much is halved, and so is its undo', async (t) => {
+  const seen = named('Myrica', 8201, 8)
+  await store(service, seen)
+  const { client, proxy } = await connectThrough(t, service, [tooLarge, tooLarge])
+  const { counts, refused, undo } = await run(t, service, seen.map(removing), { client })
+  t.same([counts, refused], [{ ...NOTHING, removed: 8 }, []])
+  t.equal(proxy.requests.length, 5, '8, 4, 2, 2 and 4')
+  proxy.faults = [tooLarge, lostResponse, tooLarge]
+  const back = await run(t, service, undo.toReversed(), { client })
+  t.same([back.counts, back.refused], [{ ...NOTHING, created: 8 }, []])
+  t.equal(await service.count('Myrica'), 8)
+})
+
+t.test('plants that are deleted count as much as those that are stored', async (t) => {
+  const seen = named('Nerium '.padEnd(2 ** 16, 'x'), 8301, 20)
+  await store(service, seen)
+  const { client, proxy } = await connectThrough(t, service)
+  const { counts, undo } = await run(t, service, seen.map(removing), { client })
+  t.same(counts, { ...NOTHING, removed: 20 })
+  t.equal(proxy.requests.length, 5, 'of four plants each')
+  const back = await run(t, service, undo.toReversed())
+  t.same(back.counts, { ...NOTHING, created: 20 })
+})
+
+t.test('a plant that fits into a request, but not into a list, is delivered alone', async (t) => {
+  const [small] = named('Olea', 8401, 1)
+  const long = 'o'.repeat(2 ** 20 - JSON.stringify({ id: 8402, name: '' }).length)
+  const seen = [small as StoredPlant, { id: 8402n, name: long }]
+  await store(service, seen)
+  const removed = await run(t, service, seen.map(removing))
+  const { counts, refused } = await run(t, service, removed.undo.toReversed())
+  t.same([counts, refused], [{ ...NOTHING, created: 2 }, []])
+  const before = { name: long.slice(0, -1) }
+  await store(service, [{ id: 8402n, ...before }])
+  const edited = await run(t, service, [{ id: 8402n, before, after: { name: long } }])
+  t.same([edited.counts, edited.refused], [{ ...NOTHING, changed: 1 }, []])
 })
 
 t.test('what the service refuses for a plant that is delivered alone is refused', async (t) => {
