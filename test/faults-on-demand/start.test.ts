@@ -6,6 +6,7 @@ import { ConfigError } from '../../src/config/config.ts'
 import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
 import { Command, unmeasured } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 async function start(t: Test, options: PlantStoreOptions) {
   let close = async () => {}
@@ -81,6 +82,15 @@ t.test('faults can be in a file', async (t) => {
     t.type(error, FileError)
     t.match(error.message, message)
   }
+})
+
+t.test('the command requires an admin port', async (t) => {
+  const { code, stdout, stderr } = await runHere(['--database=:memory:', '--faults=none.json'])
+  t.same([code, stdout], [1, ''])
+  t.equal(
+    stderr,
+    'plant-store: --faults requires --admin-port, where faults are changed and requests are read\n',
+  )
 })
 
 t.test('the command takes a file, and warns', async (t) => {
