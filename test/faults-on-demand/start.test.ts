@@ -67,6 +67,7 @@ t.test('faults can be in a file', async (t) => {
     'faults.json': JSON.stringify([BUSY]),
     'invalid.json': '[{"error":"plant-exists","operation":"getToken"}]',
     'broken.json': '[{"error":',
+    'marked.json': '\uFEFF[]',
     'large.json': '[]'.padEnd(2 ** 16 + 1),
   })
   const file = (name: string) => join(folder, name)
@@ -76,6 +77,7 @@ t.test('faults can be in a file', async (t) => {
     ['missing.json', /^cannot read .*missing\.json: no such file or directory$/],
     ['invalid.json', /^cannot use the faults in .*invalid\.json: faults\/0\/error must be /],
     ['broken.json', /^cannot use the faults in .*: faults are not valid JSON: Unexpected end of /],
+    ['marked.json', /: faults are not valid JSON: expected no byte order mark before them$/],
     ['large.json', /^cannot use the faults in .*large\.json: expected at most 65536 bytes$/],
   ] as const) {
     const error = await startPlantStore({ faults: file(name) }).catch((error) => error)
