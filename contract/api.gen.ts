@@ -1406,7 +1406,10 @@ export interface operations {
                 wait?: number;
             };
             header?: {
-                /** @description The cursor of the last event of an earlier stream. Takes precedence over `after`. A page ignores it. */
+                /**
+                 * @description The cursor of the last event of an earlier stream. Takes precedence over `after`, unless it is empty. A page
+                 *     ignores it.
+                 */
                 "Last-Event-ID"?: string;
             };
             path?: never;

@@ -39,6 +39,8 @@ const ESCAPES = toByteSet('"\\/bfnrt')
 /** Returned in place of a byte at the end of the input. */
 const END_OF_INPUT = -1
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
+
 /** The bytes are not UTF-8 or not JSON (RFC 8259), or are nested too deeply. */
 export class InvalidJson extends Error {}
 
@@ -329,6 +331,10 @@ class PlantParser {
   }
 
   #failExpecting(what: string): never {
+    // RFC 8259 §8.1 forbids it, and nobody can see it.
+    if (this.#at === 0 && this.#bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) {
+      this.#fail('is not valid JSON: expected no byte order mark (EF BB BF) before it')
+    }
     this.#fail(`is not valid JSON: expected ${what} at byte ${this.#at}`)
   }
 }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import { OWN_FIELDS_MAX, type OwnField } from '../own-fields.ts'
 import { childPlace, FieldError, isObject, readFieldSchema } from './field-schemas.ts'
 
-const BYTES_MAX = 2 ** 20
+/** The largest overlay, in bytes. */
+export const OVERLAY_BYTES_MAX = 2 ** 16
 
 /** How many nodes aliases can expand to. Schemas that share keywords need far fewer. */
 const ALIASES_MAX = 100
@@ -24,13 +24,12 @@ const BRACKETS = /\[(?:'(\w+)'|"(\w+)")\]/g
  * Its actions can only add properties to the schema `Plant`. As the specification allows, `extends` and extensions have no
  * effect: the overlay is applied to the contract of this package.
  *
- * @throws FieldError naming the first part that is invalid or unsupported; or an error of the file system
+ * @param bytes at most OVERLAY_BYTES_MAX: some 1,000 levels of brackets exhaust the stack, which takes a while
+ * @throws FieldError naming the first part that is invalid or unsupported
  */
-export function loadOverlay(file: string | URL): OwnField[] {
-  const bytes = readFileSync(file)
-  if (bytes.length > BYTES_MAX) throw new FieldError('', `must not exceed ${BYTES_MAX} bytes`)
+export function readOverlay(bytes: Buffer): OwnField[] {
   if (!isUtf8(bytes)) throw new FieldError('', 'must be in UTF-8')
-  const overlay = readRoot(parseDocument(bytes.toString()))
+  const overlay = readRoot(parseYaml(bytes.toString()))
   const fields = new Map<string, OwnField>()
   for (const [index, action] of readActions(overlay.actions)) {
     const [place, properties] = readTarget(childPlace('actions', String(index)), action)
@@ -47,14 +46,39 @@ export function loadOverlay(file: string | URL): OwnField[] {
 
 type Members = Readonly<Record<string, unknown>>
 
-function parseDocument(text: string): unknown {
+/**
+ * Parses YAML in linear time. The parser itself describes every error with a copy of its line, and compares every key
+ * of a map with all others.
+ */
+function parseYaml(text: string): unknown {
+  const lines = new LineCounter()
+  const fail = (reason: string, offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    throw new FieldError('', `${reason} at line ${line}, column ${col}`)
+  }
+  const document = parseDocument(text, {
+    stringKeys: true,
+    prettyErrors: false,
+    uniqueKeys: false,
+    lineCounter: lines,
+  })
+  const [error] = document.errors
+  if (error !== undefined) fail(error.message, error.pos[0])
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) fail('Map keys must be unique', key.range?.[0] ?? 0)
+        seen.add(key.value)
+      }
+    },
+  })
   try {
-    return parse(text, { stringKeys: true, maxAliasCount: ALIASES_MAX, logLevel: 'error' })
+    return document.toJS({ maxAliasCount: ALIASES_MAX })
   } catch (error) {
     const { message }: Error = Object(error)
-    // The lines that follow quote the document.
-    const end = message.indexOf(':\n')
-    throw new FieldError('', end === -1 ? message : message.slice(0, end))
+    throw new FieldError('', message)
   }
 }
 

@@ -53,3 +53,16 @@ function requireTestStore({ faults, database, adminPort }: Config): void {
     )
   }
 }
+
+/**
+ * The command needs the admin port: without it, nobody could change the faults or read the requests. An embedding
+ * program has methods for that.
+ *
+ * @throws ConfigError
+ */
+export function requireFaultsPort({ faults, adminPort }: Config): void {
+  if (faults === undefined || adminPort !== undefined) return
+  throw new ConfigError(
+    '--faults requires --admin-port, where faults are changed and requests are read',
+  )
+}

@@ -154,6 +154,13 @@ export const settings = {
     default: '10s',
     read: duration(TIMEOUT_MAX),
   },
+  keepAliveTimeout: {
+    argument: '<duration>',
+    description:
+      'how long a connection can be idle between requests; longer than in the proxy or load balancer before the service',
+    default: '72s',
+    read: duration(TIMEOUT_MAX),
+  },
   maxConnections: {
     argument: '<number>',
     description: 'the maximum number of open connections',
@@ -249,7 +256,7 @@ export const settings = {
   faults: {
     argument: '<file>',
     description:
-      'make requests fail as this JSON file describes, in tests: requires --database :memory:',
+      'make requests fail as this JSON file describes, in tests: requires --database :memory: and --admin-port',
     read: faults,
   },
   readyJson: {

@@ -82,6 +82,9 @@ export function parseFaults(json: string, errors: DocumentedErrors): readonly Fa
 }
 
 function parseExact(json: string): unknown {
+  if (json.startsWith('\uFEFF')) {
+    throw new InvalidJson('faults are not valid JSON: expected no byte order mark before them')
+  }
   try {
     return JSON.parse(json, (_name, value, context?: { source?: string }) =>
       typeof value === 'number' ? exactNumber(String(context?.source)) : value,

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { ContractDocument } from '../../contract/contract.ts'
 import type { AdminRoutes } from '../admin/admin-server.ts'
-import { FileError, fileError, messageOf } from '../system/errors.ts'
+import { readBounded } from '../system/bounded-file.ts'
+import { FileError, messageOf } from '../system/errors.ts'
 import { FAULTS_BYTES_MAX, faultRoutes } from './admin-routes.ts'
 import type { Fault } from './fault.ts'
 import { FaultInjection } from './fault-injection.ts'
@@ -19,27 +19,18 @@ export interface Faults {
  * @param faults the name of a file, or faults
  * @throws InvalidFaults, or FileError if the file is unreadable or invalid
  */
-export async function loadFaults(
-  faults: string | readonly object[],
-  contract: ContractDocument,
-): Promise<Faults> {
+export function loadFaults(faults: string | readonly object[], contract: ContractDocument): Faults {
   const injection = new FaultInjection(contract)
-  if (typeof faults === 'string') await loadFile(injection, faults)
+  if (typeof faults === 'string') loadFile(injection, faults)
   else injection.setFaults(faults as readonly Fault[])
   return { injection, routes: faultRoutes(injection) }
 }
 
-async function loadFile(injection: FaultInjection, file: string): Promise<void> {
-  const bytes = await readFile(file).catch((error) => {
-    throw fileError(`cannot read ${file}`, error)
-  })
-  const failure = `cannot use the faults in ${file}`
-  if (bytes.length > FAULTS_BYTES_MAX) {
-    throw new FileError(`${failure}: expected at most ${FAULTS_BYTES_MAX} bytes`)
-  }
+function loadFile(injection: FaultInjection, file: string): void {
+  const bytes = readBounded(file, FAULTS_BYTES_MAX, `the faults in ${file}`)
   try {
     injection.setFaultsJson(bytes.toString())
   } catch (error) {
-    throw new FileError(`${failure}: ${messageOf(error)}`, { cause: error })
+    throw new FileError(`cannot use the faults in ${file}: ${messageOf(error)}`, { cause: error })
   }
 }

@@ -85,6 +85,8 @@ testInBrowser(t, 'web apps call the service', (_open, browser) => {
       const headers = {
         authorization,
         traceparent: '00-1-2-01',
+        tracestate: 'vendor=1',
+        baggage: 'user=1',
         'last-event-id': '1',
         ...init.headers,
       }

@@ -53,6 +53,7 @@ const bad: Record<SettingName, readonly { value: string; expected: string }[]> =
   requestTimeout: ['10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`].map(
     invalidDuration,
   ),
+  keepAliveTimeout: ['0', '0s', '2d'].map(invalidDuration),
   requireStandbys: ['', '-1', 'x', '101', '1.5'].map((value) => ({
     value,
     expected: 'an integer from 0 to 100',

@@ -172,6 +172,11 @@ t.test('each body of the contract is a plant or an array of plants', async (t) =
   }
 })
 
+t.test('a byte order mark before JSON is named, because it is invisible', async (t) => {
+  const message = 'body is not valid JSON: expected no byte order mark (EF BB BF) before it'
+  t.throws(() => read('\uFEFF{"id":1}'), { constructor: InvalidJson, message })
+})
+
 const invalid: [text: string, problem: string][] = [
   ['', 'is not valid JSON: expected a value at byte 0'],
   [' x', 'is not valid JSON: expected a value at byte 1'],

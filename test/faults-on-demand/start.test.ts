@@ -6,6 +6,7 @@ import { ConfigError } from '../../src/config/config.ts'
 import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
 import { Command, unmeasured } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 async function start(t: Test, options: PlantStoreOptions) {
   let close = async () => {}
@@ -66,6 +67,7 @@ t.test('faults can be in a file', async (t) => {
     'faults.json': JSON.stringify([BUSY]),
     'invalid.json': '[{"error":"plant-exists","operation":"getToken"}]',
     'broken.json': '[{"error":',
+    'marked.json': '\uFEFF[]',
     'large.json': '[]'.padEnd(2 ** 16 + 1),
   })
   const file = (name: string) => join(folder, name)
@@ -75,12 +77,22 @@ t.test('faults can be in a file', async (t) => {
     ['missing.json', /^cannot read .*missing\.json: no such file or directory$/],
     ['invalid.json', /^cannot use the faults in .*invalid\.json: faults\/0\/error must be /],
     ['broken.json', /^cannot use the faults in .*: faults are not valid JSON: Unexpected end of /],
+    ['marked.json', /: faults are not valid JSON: expected no byte order mark before them$/],
     ['large.json', /^cannot use the faults in .*large\.json: expected at most 65536 bytes$/],
   ] as const) {
     const error = await startPlantStore({ faults: file(name) }).catch((error) => error)
     t.type(error, FileError)
     t.match(error.message, message)
   }
+})
+
+t.test('the command requires an admin port', async (t) => {
+  const { code, stdout, stderr } = await runHere(['--database=:memory:', '--faults=none.json'])
+  t.same([code, stdout], [1, ''])
+  t.equal(
+    stderr,
+    'plant-store: --faults requires --admin-port, where faults are changed and requests are read\n',
+  )
 })
 
 t.test('the command takes a file, and warns', async (t) => {

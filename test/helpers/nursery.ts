@@ -1,6 +1,7 @@
 /** Contracts with own fields. */
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { loadOverlay } from '../../contract/overlay/overlay.ts'
+import { readOverlay } from '../../contract/overlay/overlay.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 
 const FILE = new URL('../../data/nursery.yaml', import.meta.url)
@@ -9,7 +10,7 @@ const FILE = new URL('../../data/nursery.yaml', import.meta.url)
 export const WITH_FIELDS = ['--contract', fileURLToPath(FILE)] as const
 
 /** The own fields of a nursery. */
-export const OWN_FIELDS: readonly OwnField[] = loadOverlay(FILE)
+export const OWN_FIELDS: readonly OwnField[] = readOverlay(readFileSync(FILE))
 
 /** These, and fields of the types and formats that they lack. */
 export const nursery: readonly OwnField[] = [

@@ -114,5 +114,8 @@ t.test('a contract that cannot be used is refused before there is a database', a
   await t.rejects(startPlantStore({ database, contract: '/missing.yaml' }), {
     message: 'cannot read /missing.yaml: no such file or directory',
   })
+  await t.rejects(startPlantStore({ database, contract: '/dev/zero' }), {
+    message: 'cannot use /dev/zero: expected at most 65536 bytes',
+  })
   t.notOk(existsSync(database))
 })

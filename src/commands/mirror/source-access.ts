@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
 import type { OwnField } from '../../../contract/own-fields.ts'
 import { ConfigError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
 import { Source, type SourceOptions } from '../../mirror/source.ts'
-import { fileError, messageOf } from '../../system/errors.ts'
+import { readBounded } from '../../system/bounded-file.ts'
+import { messageOf } from '../../system/errors.ts'
+
+/** Far more than a token that fits into a request has. */
+const TOKEN_BYTES_MAX = 2 ** 16
 
 /**
  * Prepares access to the service that is mirrored. Nothing is sent yet.
@@ -35,9 +38,5 @@ function tokenFromEnvironment(): string {
 }
 
 function readTokenFile(file: string): string {
-  try {
-    return readToken(`token in ${file}`, readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    throw fileError(`cannot read ${file}`, error)
-  }
+  return readToken(`token in ${file}`, readBounded(file, TOKEN_BYTES_MAX).toString().trim())
 }

@@ -1,5 +1,6 @@
 import { addAbortListener } from 'node:events'
 import type { Config } from '../../config/config.ts'
+import { requireFaultsPort } from '../../config/consistency.ts'
 import { start } from '../../start/start.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { disablePretenuring } from '../../system/v8-flags.ts'
@@ -22,6 +23,7 @@ function endNow(): void {
  * once the service listens and the greeting is on standard output.
  */
 export async function serve(config: Config): Promise<void> {
+  requireFaultsPort(config)
   disablePretenuring()
   reportThreadFailures()
   const stopping = new AbortController()

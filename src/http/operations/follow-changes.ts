@@ -81,7 +81,8 @@ export function followChanges(
     request: FastifyRequest,
     reply: FastifyReply,
   ) {
-    const start = headers['last-event-id'] ?? query.after
+    // Some libraries send an empty one before the first event.
+    const start = headers['last-event-id'] || query.after
     const firstRequest = { after: start, limit: STREAM_PAGE_LIMIT }
     const page = await feed.readNext(firstRequest, 0, undefined, readFor(client))
     if (typeof page === 'string') return changesResult(codec, page)

@@ -12,7 +12,10 @@ import { countRepetitions, headersError } from './request-head.ts'
 /** Two hours, the most that Chromium accepts. */
 const MAX_AGE_SECONDS = 7200
 
-/** `traceparent` is not in the contract; `Last-Event-ID` is what browsers send to resume an event stream. */
+/**
+ * `Last-Event-ID` is what browsers send to resume an event stream. The last three, of W3C Trace Context and W3C Baggage,
+ * are not in the contract: instrumented apps add them to all requests.
+ */
 const REQUEST_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -20,6 +23,8 @@ const REQUEST_HEADERS = [
   'If-None-Match',
   'Last-Event-ID',
   'traceparent',
+  'tracestate',
+  'baggage',
 ]
 
 /** A cache must not serve an allowed origin a response that lacks the CORS headers. */

@@ -39,7 +39,10 @@ const TIMEOUT_CHECK_MS = 1000
 const RESPONSE_TIMEOUT_MS = 30_000
 
 export interface ServerOptions {
-  readonly config: Pick<Config, 'trustProxy' | 'requestTimeout' | 'maxConnections'>
+  readonly config: Pick<
+    Config,
+    'trustProxy' | 'requestTimeout' | 'keepAliveTimeout' | 'maxConnections'
+  >
   /** Methods whose operations read a body, in upper case. */
   readonly bodyMethods: ReadonlySet<string>
   /** Without it, nothing is logged. */
@@ -114,7 +117,7 @@ export function createServer({
 }
 
 function serverOptions(
-  { trustProxy, requestTimeout }: ServerOptions['config'],
+  { trustProxy, requestTimeout, keepAliveTimeout }: ServerOptions['config'],
   reject: Reject,
   cors: Cors | undefined,
 ): FastifyHttpOptions<Server> {
@@ -126,6 +129,7 @@ function serverOptions(
     trustProxy: trustProxy ?? false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     requestTimeout,
+    keepAliveTimeout,
     http: {
       // How much Node buffers of a body or response before it applies backpressure.
       highWaterMark: SMALL_MESSAGE_BYTES,

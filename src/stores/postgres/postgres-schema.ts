@@ -1,7 +1,10 @@
 import pg from 'pg'
+import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { systemClock } from '../../../time/clock.ts'
 import { retry } from '../../../time/retry.ts'
 import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
+import { TimedOut } from './connection/deadline.ts'
 import { ADD_FIELDS, CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
@@ -68,6 +71,10 @@ const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const DELAY_MS = 10
 
+/** How long a statement can take while the server responds: each replica waits for those that began before it. */
+const WAIT_MS_MAX = 60_000
+
+const CREATING = 'another transaction is creating its schema'
 const IN_USE = 'its schema cannot be upgraded while another transaction is using the plants'
 
 /**
@@ -83,11 +90,13 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   // Without permission for the feed, the commit before created the other tables alone.
   const done = (await hasFeed(connections)) ? version : 0
   if (done === last) return
+  // Nobody uses the plants before the schema is complete. Later, a statement that waits for them makes others wait, too.
+  const isCreating = done === 0
   const run = (statement: string) =>
-    runMigration(() =>
+    runMigration(connections, isCreating, () =>
       connections.unverifiedTransaction(async (run) => {
         await limitLockWait(run, connections.lockWaitMs)
-        await alterTables(run, statement, IN_USE)
+        await alterTables(run, statement, isCreating ? CREATING : IN_USE)
       }),
     )
   await run(VERSIONS)
@@ -133,13 +142,33 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
   return row?.version ?? 0
 }
 
-/** Runs a migration, and repeats it if another replica interferes. */
-function runMigration(run: () => Promise<unknown>): Promise<unknown> {
+/**
+ * Runs a statement of a migration, and repeats it if another replica interferes. A wait for that replica does not mean
+ * that the server is down.
+ */
+async function runMigration(
+  connections: Connections,
+  isCreating: boolean,
+  run: () => Promise<unknown>,
+): Promise<void> {
   const isRace = (error: unknown) =>
     error instanceof pg.DatabaseError && RACE.test(String(error.code))
-  return retry(run, {
-    attempts: ATTEMPTS_MAX,
-    delayMs: DELAY_MS,
-    delayAfter: (error) => (isRace(error) ? 0 : undefined),
-  })
+  const isWait = (error: unknown) =>
+    error instanceof TimedOut ||
+    (isCreating && error instanceof StoreUnavailable && error.reason === 'busy')
+  const until = systemClock.monotonic() + WAIT_MS_MAX
+  for (;;) {
+    try {
+      await retry(run, {
+        attempts: ATTEMPTS_MAX,
+        delayMs: DELAY_MS,
+        delayAfter: (error) => (isRace(error) ? 0 : undefined),
+      })
+      return
+    } catch (error) {
+      if (!isWait(error) || systemClock.monotonic() > until) throw error
+      // Fails if the server is down.
+      await readSchemaVersion(connections)
+    }
+  }
 }

@@ -77,6 +77,13 @@ t.test('Last-Event-ID resumes a stream and takes precedence over after', async (
   }
 })
 
+t.test('an empty Last-Event-ID is no cursor', async (t) => {
+  const path = `/changes?after=${await latestCursor(service)}`
+  await create()
+  const stream = await EventStream.open(t, service, { path, headers: { 'last-event-id': '' } })
+  t.match(await stream.changes(1), [{ id: BigInt(latest) }])
+})
+
 t.test('no event is late', async (t) => {
   const stream = await EventStream.open(t, service)
   const delays: number[] = []

@@ -1,6 +1,7 @@
 /** Own fields at their limits. */
+import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { loadOverlay } from '../../../contract/overlay/overlay.ts'
+import { readOverlay } from '../../../contract/overlay/overlay.ts'
 import { OWN_FIELDS_MAX, type OwnField } from '../../../contract/own-fields.ts'
 import { writeOverlay } from '../../helpers/overlay.ts'
 import { type Service, startService } from '../../helpers/service.ts'
@@ -32,7 +33,7 @@ const membersOf = (value: (name: string) => string, names = SORTED) =>
   names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(value(name))}`).join()
 
 async function serve(t: Test, fields: readonly OwnField[]): Promise<Service> {
-  return startService(t, { fields: loadOverlay(writeOverlay(t, fields)) })
+  return startService(t, { fields: readOverlay(readFileSync(writeOverlay(t, fields))) })
 }
 
 /** A service whose plants have the fields in `named`. Each test finds it empty. */

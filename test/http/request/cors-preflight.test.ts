@@ -42,7 +42,7 @@ for (const path of [...PATHS, '/plants/%ff', '/health/live', '/documentation', '
       'access-control-allow-origin': APP,
       'access-control-allow-methods': 'GET, HEAD, POST, PATCH, PUT, DELETE',
       'access-control-allow-headers':
-        'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, traceparent',
+        'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, traceparent, tracestate, baggage',
       'access-control-max-age': '7200',
     })
     t.equal(answer.headers.vary, 'Origin')

@@ -7,10 +7,9 @@ import { answersOf, type Service, startService } from '../../helpers/service.ts'
 /** How long a connection can be idle, and then how long a request can take to arrive. */
 const [KEEP_ALIVE_MS, REQUEST_MS] = [200, 200]
 
-async function start(t: Test): Promise<Service> {
-  const service = await startService(t, { config: { requestTimeout: REQUEST_MS } })
-  service.app.server.keepAliveTimeout = KEEP_ALIVE_MS
-  return service
+function start(t: Test): Promise<Service> {
+  const config = { requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }
+  return startService(t, { config })
 }
 
 t.test('empty lines after a response do not keep a connection open', async (t) => {

@@ -18,9 +18,10 @@ import {
   StoreError,
   schemaObstacle,
 } from '../../../src/stores/shared/store-error.ts'
+import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
-import { countWaiting } from './sessions.ts'
+import { countWaiting, shortenLockWaits } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -59,6 +60,32 @@ t.test('a start continues after a concurrent one has created the schema table', 
   const store = await opening
   t.same(await query(FIND_VERSIONS), versions())
   await store.close()
+})
+
+t.test('a start waits for a concurrent one longer than for a server', async (t) => {
+  const { url, query } = await database()
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  await other.query('BEGIN; CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
+  const { limits } = shortenLockWaits(t)
+  const opening = open(url)
+  while (limits.length < 3 && !(await isSettled(opening))) {}
+  await other.query('COMMIT')
+  await other.end()
+  const store = await opening
+  t.same(await query(FIND_VERSIONS), versions())
+  await store.close()
+})
+
+t.test('a statement that takes too long is repeated while the server responds', async (t) => {
+  const { url, query } = await database()
+  await query('CREATE SEQUENCE attempts')
+  const slow = "DO $$ BEGIN IF nextval('attempts') = 1 THEN PERFORM pg_sleep(600); END IF; END $$"
+  const connections = new Connections({ urls: [url], timeout: 2000 })
+  t.teardown(() => connections.close())
+  await migrate(connections, [...MIGRATIONS, [slow]])
+  t.same(await query('SELECT last_value FROM attempts'), [{ last_value: '2' }])
+  t.same(await query(FIND_VERSIONS), versions(SCHEMA_VERSION + 1))
 })
 
 t.test(

@@ -1,5 +1,8 @@
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 
+/** A call took too long. The server may be down, slow, or waiting for another transaction. */
+export class TimedOut extends StoreUnavailable {}
+
 /** When a call must have ended, however many hosts, statements and attempts it takes. */
 export class Deadline {
   readonly #timeoutMs: number
@@ -17,7 +20,8 @@ export class Deadline {
   restart(): void {
     this.cancel()
     const reason = `the server did not respond within ${this.#timeoutMs} ms`
-    this.#timer = setTimeout(() => this.pass(reason), this.#timeoutMs)
+    const pass = () => this.#exceeded.reject(new TimedOut('failing', reason))
+    this.#timer = setTimeout(pass, this.#timeoutMs)
   }
 
   /** Stops the timer. */
