@@ -1,6 +1,6 @@
 /** JSON (RFC 8259) in which integers are exact. */
-import { exactDecimal } from '../contract/decimal.ts'
-import { INEXACT, toInt64 } from '../contract/int64.ts'
+import { isPreserved } from '../contract/decimal.ts'
+import { toInt64 } from '../contract/int64.ts'
 import { members } from '../contract/members.gen.ts'
 
 /** The names of the int64 members of a plant. */
@@ -40,7 +40,7 @@ export function parseJson(text: string, int64Fields: readonly string[] = []): un
   return JSON.parse(text, (name: string, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number') return value
     const source = String(context?.source)
-    const isBigint = int64Names.has(name) || exactDecimal(source) === INEXACT
+    const isBigint = int64Names.has(name) || !isPreserved(source)
     return isBigint ? (toInt64(source) ?? value) : value
   })
 }

@@ -3,6 +3,7 @@ import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
 import { members } from '../contract/members.gen.ts'
 import { isValueOf, type Member } from '../contract/members.ts'
+import { entityTag, withoutCoding } from '../contract/plant-version.ts'
 import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { Change, Plant, StoredPlant } from './plants.ts'
@@ -23,8 +24,8 @@ const NEXT = /<[^<>?]*(\?[^<>]*)>\s*;\s*rel="?next"?/
 /** An integer of structured fields with an optional parameter (RFC 9651). */
 const COUNT = /^(\d+)(; *at-least)?$/
 
-/** A proxy that compresses a response weakens its entity tag, and a weak tag never matches `If-Match`. */
-const WEAK = /^W\//
+/** An entity tag (RFC 9110 §8.8.3). A proxy that compresses a response can make it weak. */
+const ENTITY_TAG = /^(?:W\/)?"(.*)"$/
 
 /** What a plant has apart from its id. */
 const contentMembers = members.filter(({ name }) => name !== 'id')
@@ -128,14 +129,14 @@ function asRecord(value: unknown): Record<string, unknown> {
 }
 
 /**
- * The strong entity tag of a response.
+ * The entity tag of a response as the service sent it, because one that a proxy has changed does not match `If-Match`.
  *
  * @throws UnexpectedAnswerError if there is none
  */
 export function readEntityTag(result: ApiResponse): string {
-  const tag = result.response.headers.get('etag')
-  if (tag === null) throw toError(result)
-  return tag.replace(WEAK, '')
+  const version = ENTITY_TAG.exec(result.response.headers.get('etag') ?? '')?.[1]
+  if (version === undefined) throw toError(result)
+  return entityTag(withoutCoding(version))
 }
 
 /** The query of the next page, with its `?`. Undefined on the last page. */

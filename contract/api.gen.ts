@@ -449,7 +449,7 @@ export interface components {
             ifMatch?: components["schemas"]["ExpectedVersion"];
         };
         /**
-         * an entity tag in double quotes
+         * an entity tag in double quotes, without the W/ that proxies add
          * @description The `ETag` that the plant must still have. Otherwise, the list is refused.
          * @example "name=Abies%20alba%20Mill.&tag=Tree"
          */

@@ -11,14 +11,33 @@ const TEXT_MAX = 64
 /** Characters of base64url, which are 132 bits. */
 const HASH_LENGTH = 22
 
+const SHORT_START = 'name='
+
+/** What a proxy that compresses a response, such as Apache, appends to its entity tag. No short version ends with it. */
+const CODING_SUFFIXES = ['-gzip', '-br', '-zstd', '-deflate']
+
 /**
  * The version of a short plant without own fields: its content in visible ASCII characters except double quotes, because
  * hashing takes half as long as reading the plant. Undefined for other plants, whose version is a hash.
  */
 export function shortVersion({ name, tag, fields }: Content): string | undefined {
   if (fields !== undefined || name.length + (tag?.length ?? 0) > TEXT_MAX) return undefined
-  const version = `name=${encodeURIComponent(name)}`
-  return tag === undefined ? version : `${version}&tag=${encodeURIComponent(tag)}`
+  const content = SHORT_START + encodeURIComponent(name)
+  const version = tag === undefined ? content : `${content}&tag=${encodeURIComponent(tag)}`
+  return codingSuffix(version) === undefined ? version : undefined
+}
+
+/** The version that a proxy has appended the suffix of a coding to. Returns any other version unchanged. */
+export function withoutCoding(version: string): string {
+  const suffix = codingSuffix(version)
+  if (suffix === undefined) return version
+  const original = version.slice(0, -suffix.length)
+  // The end of a hash can look like a suffix.
+  return version.startsWith(SHORT_START) || original.length === HASH_LENGTH ? original : version
+}
+
+function codingSuffix(version: string): string | undefined {
+  return CODING_SUFFIXES.find((suffix) => version.endsWith(suffix))
 }
 
 /** The text whose SHA-256 makes the version of other plants. */

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import type { TextFormat } from './own-fields.ts'
 
 /** How to check text of a format. */
@@ -47,25 +48,44 @@ function isDateTime(text: string): boolean {
 /** A character that RFC 3986 §2 does not allow, or an incomplete percent-encoding. */
 const NOT_IN_URI = /[^\w.~!$&'()*+,;=:@/?#[\]%-]|%(?![\da-f]{2})/i
 
-/** A scheme, an optional authority, a path, a query and a fragment. Brackets can only enclose an IP address. */
+/** A scheme, an optional authority, a path, a query and a fragment. The group is an address in brackets. */
 const URI =
-  /^[a-z][a-z\d+.-]*:(?:\/\/(?:[^@/?#[\]]*@)?(?:\[[\da-fv:.]+\]|[^@:/?#[\]]*)(?::\d*)?(?:\/[^?#[\]]*)?|\/?[^/?#[\]][^?#[\]]*|\/)?(?:\?[^#[\]]*)?(?:#[^#[\]]*)?$/i
+  /^[a-z][a-z\d+.-]*:(?:\/\/(?:[^@/?#[\]]*@)?(?:\[([^@/?#[\]]+)\]|[^@:/?#[\]]*)(?::\d*)?(?:\/[^?#[\]]*)?|\/?[^/?#[\]][^?#[\]]*|\/)?(?:\?[^#[\]]*)?(?:#[^#[\]]*)?$/i
 
-/** A `URI` of RFC 3986 §3. The address in brackets is not checked further. */
+/** An `IPvFuture` of RFC 3986 §3.2.2. */
+const FUTURE_ADDRESS = /^v[\da-f]+\.[^%]+$/i
+
+/** A `URI` of RFC 3986 §3. */
 function isUri(text: string): boolean {
-  return !NOT_IN_URI.test(text) && URI.test(text)
+  if (NOT_IN_URI.test(text)) return false
+  const match = URI.exec(text)
+  if (match === null) return false
+  const [, address] = match
+  // Zones, which isIPv6 accepts, are not in RFC 3986.
+  return (
+    address === undefined ||
+    (isIPv6(address) && !address.includes('%')) ||
+    FUTURE_ADDRESS.test(address)
+  )
 }
 
-const LOCAL_PART = /^[\w.!#$%&'*+/=?^`{|}~-]+$/
+const LOCAL_PART = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}$/
 
-const DOMAIN = /^[a-z\d.-]+$/i
+/** A dot that is not between two atoms. */
+const NOT_IN_LOCAL_PART = /^\.|\.$|\.\./
+
+const DOMAIN = /^[a-z\d.-]{1,255}$/i
 
 /** A label that is empty, begins or ends with a hyphen, or is longer than 63 characters. A group would need the stack. */
 const NOT_IN_DOMAIN = /^[.-]|[.-]$|\.[.-]|-\.|[^.]{64}/
 
-/** The valid email address of HTML (https://html.spec.whatwg.org/#valid-e-mail-address), which is stricter than RFC 5322. */
+/**
+ * A `Mailbox` of RFC 5321 §4.1.2, with the limits of §4.5.3.1, that is also valid in HTML
+ * (https://html.spec.whatwg.org/#valid-e-mail-address), which excludes quoted local parts and address literals.
+ */
 function isEmail(text: string): boolean {
   const at = text.indexOf('@')
   const [local, domain] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
-  return LOCAL_PART.test(local) && DOMAIN.test(domain) && !NOT_IN_DOMAIN.test(domain)
+  const isLocalPart = LOCAL_PART.test(local) && !NOT_IN_LOCAL_PART.test(local)
+  return isLocalPart && DOMAIN.test(domain) && !NOT_IN_DOMAIN.test(domain)
 }

@@ -19,6 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'contract/members.gen.ts',
     'contract/members.ts',
     'contract/plant.ts',
+    'contract/plant-version.ts',
     'time/retry.ts',
   ],
   // Runs in browsers too, like the files named here.

@@ -251,9 +251,20 @@ t.test('a count is read as a structured field (RFC 9651)', async (t) => {
   }
 })
 
-t.test('an entity tag that a proxy made weak works in ifMatch', async (t) => {
-  const { client } = await connect(t, json(200, stored, { etag: 'W/"x"' }))
-  t.equal((await client.getPlant(1n)).etag, '"x"')
+t.test('an entity tag that a proxy has changed works in ifMatch', async (t) => {
+  for (const [etag, restored] of Object.entries({
+    'W/"x"': '"x"',
+    '"name=x-gzip"': '"name=x"',
+    'W/"name=x-br"': '"name=x"',
+  })) {
+    const { client } = await connect(t, json(200, stored, { etag }))
+    t.equal((await client.getPlant(1n)).etag, restored)
+  }
+})
+
+t.test('a response whose entity tag is malformed is unexpected', async (t) => {
+  const { client } = await connect(t, json(200, stored, { etag: 'x' }))
+  await t.rejects(client.getPlant(1n), { name: 'UnexpectedAnswerError' })
 })
 
 t.test('an id is exact in any spelling', async (t) => {

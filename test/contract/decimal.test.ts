@@ -19,6 +19,23 @@ const numbers: [text: string, value: number | typeof INEXACT][] = [
   ['-0.00000000000000000000000000001', -1e-29],
   ['0.3', 0.3],
   ['0.30000000000000004', 0.1 + 0.2],
+  ['0.10000000000000001', 0.1],
+  ['1.0000000000000001E-1', 0.1],
+  ['1.00000000000000010e-1', 0.1],
+  ['0.29999999999999997', INEXACT],
+  ['0.100000000000000006', INEXACT],
+  ['0.299999999999999989', INEXACT],
+  ['0.29999999999999999', 0.3],
+  ['9223372036854775800', 2 ** 63],
+  ['9223372036854775801', INEXACT],
+  // Halfway between two numbers of 17 or 16 digits, so that both are correct.
+  ['1125899906842624.2', 2 ** 50 + 0.25],
+  ['1125899906842624.3', 2 ** 50 + 0.25],
+  ['562949953421312.2', 2 ** 49 + 0.25],
+  ['562949953421312.3', 2 ** 49 + 0.25],
+  ['562949953421312.25', 2 ** 49 + 0.25],
+  ['1125899906842624.1', INEXACT],
+  ['1125899906842624.25', INEXACT],
   ['0.300000000000000044', INEXACT],
   ['0.1000000000000000055', INEXACT],
   ['123456789012345', 123456789012345],
@@ -36,6 +53,11 @@ const numbers: [text: string, value: number | typeof INEXACT][] = [
   ['-1e999999999', INEXACT],
   ['5e-324', 5e-324],
   ['4e-324', INEXACT],
+  ['4.9E-324', 5e-324],
+  ['4.8e-324', INEXACT],
+  ['4.9406564584124654e-324', 5e-324],
+  ['4.94065645841246544e-324', INEXACT],
+  ['2.2250738585072014e-308', 2 ** -1022],
   ['1.2345678e-320', INEXACT],
   ['1e-310', 1e-310],
   ['1e-400', INEXACT],
@@ -73,6 +95,19 @@ t.test('what JavaScript writes for a double is exact', async () => {
       assert.equal(exactDecimal(String(value)), value === 0 ? 0 : value)
     }),
     { numRuns: 500 },
+  )
+})
+
+t.test('what other languages write for a double is exact', async () => {
+  const finite = fc.double({ noNaN: true, noDefaultInfinity: true })
+  fc.assert(
+    fc.property(finite, fc.integer({ min: 1, max: 17 }), (value, length) => {
+      const text = value.toPrecision(length)
+      // Other doubles can have the same digits.
+      if (Number(text) === value) assert.equal(exactDecimal(text), value + 0)
+      assert.equal(exactDecimal(value.toExponential(16)), value + 0)
+    }),
+    { numRuns: 1000 },
   )
 })
 

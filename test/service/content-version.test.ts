@@ -1,4 +1,5 @@
 import t from 'tap'
+import { withoutCoding } from '../../contract/plant-version.ts'
 import { contentVersion, type Plant } from '../../service/plant-store.ts'
 import { STRINGS } from '../stores/plants.ts'
 
@@ -35,6 +36,29 @@ t.test('different contents have different versions', async (t) => {
   t.ok(contents.size > 150)
   t.equal(new Set(SIMILAR.map(contentVersion)).size, contents.size)
 })
+
+const SUFFIXES = ['-gzip', '-br', '-zstd', '-deflate']
+
+t.test(
+  'what a proxy that compresses appends to a version can be told from the version',
+  async (t) => {
+    const similar = SUFFIXES.flatMap((suffix) => [
+      { name: `x${suffix}` },
+      { name: 'x', tag: `x${suffix}` },
+      { name: suffix, tag: '' },
+      { name: `x${suffix}${suffix}` },
+    ])
+    for (const plant of [...SIMILAR, ...similar, { name: 'x'.repeat(65) }]) {
+      const version = contentVersion(plant)
+      t.equal(withoutCoding(version), version)
+      for (const suffix of SUFFIXES) t.equal(withoutCoding(version + suffix), version)
+    }
+    const hash = `${'x'.repeat(19)}-br`
+    t.equal(withoutCoding(hash), hash, 'a hash can end like a suffix')
+    t.equal(withoutCoding(`${hash}-br`), hash)
+    for (const other of ['', '-gzip', 'x-gzip', 'name=x-xz']) t.equal(withoutCoding(other), other)
+  },
+)
 
 t.test('a version contains at most 64 characters of text, otherwise a hash', async (t) => {
   const name = 'x'.repeat(60)

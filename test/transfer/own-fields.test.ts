@@ -103,6 +103,23 @@ for (const { name, file, lines } of [
   })
 }
 
+t.test('a number as other programs write it is read', async (t) => {
+  for (const [file, lines] of [
+    ['plants.csv', ['id,name,price', '1,a,0.10000000000000001', '2,b,4.9E-324']],
+    [
+      'plants.ndjson',
+      ['{"id":1,"name":"a","price":0.10000000000000001}', '{"id":2,"name":"b","price":4.9E-324}'],
+    ],
+  ] as const) {
+    const { load, stored } = await databaseOf(t)
+    t.match(await load(file, [...lines]), { code: 0 })
+    t.strictSame(await stored(), [
+      { id: 1n, name: 'a', fields: '"price":0.1' },
+      { id: 2n, name: 'b', fields: '"price":5e-324' },
+    ])
+  }
+})
+
 t.test('a cell that is not a value of its field is refused', async (t) => {
   const { load } = await databaseOf(t)
   const header = 'id,name,height,planted,light,serial,price,inStock'

@@ -2,6 +2,7 @@ import type { components } from '../../../contract/api.gen.ts'
 import { known } from '../../../contract/known.ts'
 import type { PlantCodec } from '../../../service/plant-codec.ts'
 import type { ChangeResult, PlantChange } from '../../../service/plant-store.ts'
+import { versionOf } from '../responses/response.ts'
 
 type Schemas = components['schemas']
 
@@ -9,7 +10,7 @@ type Schemas = components['schemas']
 export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange']): PlantChange {
   if (change.op === 'create') return { type: 'create', ...codec.toPlant(change) }
   const { id } = change
-  const expected = change.ifMatch === undefined ? undefined : [change.ifMatch.slice(1, -1)]
+  const expected = change.ifMatch === undefined ? undefined : [versionOf(change.ifMatch)]
   switch (change.op) {
     case 'replace':
       return { type: 'update', id, patch: codec.toReplacement(change), expected }

@@ -6,6 +6,7 @@ import {
 } from '../../../contract/contract.ts'
 import { known } from '../../../contract/known.ts'
 import type {
+  AnyFailure,
   AnyRequest,
   AnyResult,
   AnySuccess,
@@ -18,7 +19,13 @@ import type {
 import { entityTag } from '../../../contract/plant-version.ts'
 import type { Grant } from '../../../contract/scopes.ts'
 import { operationError } from '../responses/api-error.ts'
-import { expectedVersions, isKnown, sendError, sendJson } from '../responses/response.ts'
+import {
+  expectedVersions,
+  hasWeakTag,
+  isKnown,
+  sendError,
+  sendJson,
+} from '../responses/response.ts'
 import type { Follow } from './follow-changes.ts'
 
 declare module 'fastify' {
@@ -81,8 +88,17 @@ function respond(
   request: ValidRequest,
   reply: FastifyReply,
 ): void {
-  if ('failure' in result) sendError(reply, operationError(result))
+  if ('failure' in result) sendError(reply, operationError(withReason(result, request)))
   else sendSuccess(result, success, request, reply)
+}
+
+/** A weak tag in `If-Match` never matches, whatever the plant is. */
+function withReason(failure: AnyFailure, { headers }: ValidRequest): AnyFailure {
+  if (failure.failure !== 'plant-changed' || !hasWeakTag(headers['if-match'])) return failure
+  const message =
+    'If-Match has a weak ETag, which never matches: remove its W/, which a proxy that compresses ' +
+    'responses has added, or turn off compression of JSON in the proxy'
+  return { ...failure, message }
 }
 
 function sendSuccess(

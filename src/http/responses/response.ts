@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag } from '../../../contract/plant-version.ts'
+import { withoutCoding } from '../../../contract/plant-version.ts'
 import type { Clock } from '../../../time/clock.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
@@ -129,16 +129,29 @@ const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 export function expectedVersions(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   return parseTags(ifMatch)
-    .filter((tag) => !tag.startsWith('W/'))
-    .map((tag) => tag.slice(1, -1))
+    .filter((tag) => !isWeak(tag))
+    .map(versionOf)
+}
+
+/** Whether `If-Match` lists a tag that can match nothing. */
+export function hasWeakTag(ifMatch = ''): boolean {
+  return parseTags(ifMatch).some(isWeak)
 }
 
 /** Whether `If-None-Match` lists the version, compared weakly (RFC 9110 §13.1.2). */
 export function isKnown(version: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === '*') return true
-  const tags = parseTags(ifNoneMatch).map((tag) => tag.replace(/^W\//, ''))
-  return tags.includes(entityTag(version))
+  return parseTags(ifNoneMatch).map(versionOf).includes(version)
+}
+
+/** The version in an entity tag, even if a proxy has compressed the response and changed the tag. */
+export function versionOf(tag: string): string {
+  return withoutCoding(tag.slice(tag.indexOf('"') + 1, -1))
+}
+
+function isWeak(tag: string): boolean {
+  return tag.startsWith('W/')
 }
 
 function parseTags(header: string): string[] {

@@ -80,12 +80,12 @@ const INVALID: [what: string, body: string, message: string][] = [
   [
     'an ifMatch without quotes',
     '[{"op":"remove","id":1,"ifMatch":"x"}]',
-    'body/0/ifMatch must be an entity tag in double quotes',
+    'body/0/ifMatch must be an entity tag in double quotes, without the W/ that proxies add',
   ],
   ...['*', 'W/\\"x\\"', '\\"x\\", \\"y\\"'].map((ifMatch): (typeof INVALID)[number] => [
     `the ifMatch ${ifMatch}`,
     `[{"op":"remove","id":1,"ifMatch":"${ifMatch}"}]`,
-    'body/0/ifMatch must be an entity tag in double quotes',
+    'body/0/ifMatch must be an entity tag in double quotes, without the W/ that proxies add',
   ]),
   ['a null ifMatch', '[{"op":"remove","id":1,"ifMatch":null}]', 'body/0/ifMatch must be string'],
 ]

@@ -130,6 +130,8 @@ const NUMBERS: readonly [name: string, given: string, stored: string | 400][] = 
   ['number', '-0', '0'],
   ['number', '24.50', '24.5'],
   ['number', '1e21', '1e+21'],
+  ['number', '0.10000000000000001', '0.1'],
+  ['number', '4.9E-324', '5e-324'],
   ['number', '9007199254740993', 400],
   ['number', '0.1234567890123456789', 400],
   ['number', '4e-324', 400],
