@@ -405,7 +405,7 @@ class PlantStoreClient<P extends Plant = Plant> {
   }
 
   /**
-   * Fetches a page of changes, in the order in which they were committed. `changes` iterates over all of them.
+   * Fetches a page of changes, in order. `changes` iterates over all of them.
    *
    * @example
    * const { changes, cursor } = await plants.listChanges({ after, wait: 30 })

@@ -169,7 +169,7 @@ export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['q
  * const { changes, cursor, next }: ChangePage = await plants.listChanges({ after: 'latest' })
  */
 export interface ChangePage<P extends Plant = Plant> {
-  /** In the order in which they were committed. There can be fewer than the limit, or none, even if more follow. */
+  /** In order. There can be fewer than the limit, or none, even if more follow. */
   readonly changes: Change<P>[]
   /** The cursor after the page, for `after`. */
   readonly cursor: string

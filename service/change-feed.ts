@@ -37,6 +37,10 @@ export type NoChanges = 'malformed' | 'expired'
  * appear: replays, updates to the same content, lists that are refused. Repeating the changes in order, from an empty
  * store or from an export with its cursor, yields the plants in the store.
  *
+ * The changes to each plant are in the order in which they were made, and a change that was acknowledged before another
+ * was requested comes first. The last change of a list has `endsTransaction`, unless others that were made together with
+ * it follow. Whatever has it is the end of a transaction, or of all of a list in it. The last change of the feed has it.
+ *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
  * that shares the database. If the feed has lost changes up to the cursor, as after a restore, the cursor is `expired`.
  */

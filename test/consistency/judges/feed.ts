@@ -1,7 +1,8 @@
 /**
  * Whether the feed agrees with the responses (docs/changes.md): it has every content that a response has shown and
- * nothing that no call has made, in the order of the calls unless they overlap, and it yields the plants that are
- * stored.
+ * nothing that no call has made, and it yields the plants that are stored. If one change was acknowledged before another
+ * was requested, it comes first. So does the earlier of two contents of a plant, if any response has shown it before
+ * another call that shows the later one.
  */
 import { toJson } from '../../../client/json.ts'
 import type { Change } from '../../../service/change-feed.ts'
@@ -31,6 +32,7 @@ export function judgeFeed(
       ...judgeOrigins(changes, actions),
       ...judgeContents(changes, kept),
       ...judgeRemovals(id, changes, actions, kept),
+      ...judgeShown(changes, kept),
     )
     signed.push(...signedChanges(changes, actions).filter(({ call }) => call.called > restoredAt))
   }
@@ -103,6 +105,38 @@ function judgeRemovals(
   return found >= least && found <= most
     ? []
     : [`the feed has ${found} removals of ${id}, not ${least} to ${most}`]
+}
+
+/** Whether the changes to a plant are in the order in which calls have shown it, as far as one call ended before another. */
+function judgeShown(changes: readonly Change[], actions: readonly Action[]): string[] {
+  const places = new Map<string, number>()
+  const repeated = new Set<string>()
+  for (const [place, { plant }] of changes.entries()) {
+    const key = keyOf(plant && contentOf(plant))
+    if (places.has(key)) repeated.add(key)
+    places.set(key, place)
+  }
+  const shown = actions.flatMap(({ call, step, isOpen }) => {
+    const key = keyOf(step.shows)
+    const place = places.get(key)
+    const isCertain = !isOpen && call.ended !== undefined && step.shows !== undefined
+    return isCertain && place !== undefined && !repeated.has(key) ? [{ call, place }] : []
+  })
+  const byEnd = shown.toSorted((one, other) => (one.call.ended ?? 0) - (other.call.ended ?? 0))
+  const byCall = shown.toSorted((one, other) => one.call.called - other.call.called)
+  const faults: string[] = []
+  let latest: (typeof shown)[number] | undefined
+  let ended = 0
+  for (const each of byCall) {
+    for (; (byEnd[ended]?.call.ended ?? Number.POSITIVE_INFINITY) < each.call.called; ended++) {
+      const before = byEnd[ended]
+      if (before !== undefined && before.place > (latest?.place ?? -1)) latest = before
+    }
+    if (latest !== undefined && latest.place > each.place) {
+      faults.push(`in the feed, ${describe(each.call)}\n  is before ${describe(latest.call)}`)
+    }
+  }
+  return faults
 }
 
 interface Signed {

@@ -76,6 +76,10 @@ function change(
   return type === 'removed' ? { ...made, type } : { ...made, type, plant: { name } }
 }
 
+function ended(change: Change): Change {
+  return { ...change, endsTransaction: true }
+}
+
 const CALLS = [
   creates([0, 1], 'fir', 200),
   replaces([2, 3], 'oak', 200),
@@ -83,12 +87,13 @@ const CALLS = [
   creates([6, 7], 'pine', 200),
   creates([6, 7], 'other fir', 200, OTHER),
 ]
+/** The last two changes are those of one transaction. */
 const FEED = [
-  change('created', 'fir'),
-  change('changed', 'oak'),
-  change('removed'),
+  ended(change('created', 'fir')),
+  ended(change('changed', 'oak')),
+  ended(change('removed')),
   change('created', 'other fir', OTHER),
-  change('created', 'pine'),
+  ended(change('created', 'pine')),
 ]
 const STORED = [other, { id: ID, name: 'pine' }]
 
@@ -116,6 +121,40 @@ for (const { name, calls = CALLS, feed, stored = STORED, faults } of [
     feed: [change('created', 'other fir', OTHER), change('created', 'pine')],
     faults: [/is before/],
   },
+  {
+    name: 'concurrent changes to different plants in any order',
+    calls: [creates([0, 7], 'pine', 200), creates([1, 6], 'other fir', 200, OTHER)],
+    feed: [change('created', 'other fir', OTHER), change('created', 'pine')],
+    faults: [],
+  },
+  ...[
+    {
+      name: 'concurrent changes to a plant in the order of reads',
+      names: ['oak', 'ash'],
+      faults: [],
+    },
+    {
+      name: 'concurrent changes to a plant that reads have shown the other way round',
+      names: ['ash', 'oak'],
+      faults: [/is before/],
+    },
+  ].map(({ names, ...others }) => ({
+    ...others,
+    calls: [
+      creates([0, 1], 'fir', 200),
+      replaces([2, 9], 'oak', 200),
+      replaces([2, 9], 'ash', 200),
+      reads([3, 4], 'oak'),
+      reads([5, 6], 'ash'),
+      replaces([10, 11], 'pine', 200),
+    ],
+    feed: [
+      change('created', 'fir'),
+      ...names.map((name) => change('changed', name)),
+      change('changed', 'pine'),
+    ],
+    stored: [{ id: ID, name: 'pine' }],
+  })),
   {
     name: 'a lost update of a tag',
     calls: [
@@ -213,7 +252,9 @@ for (const { name, deliveries, firstEnds = 1, faults } of [
 }
 
 for (const { name, observed, faults } of [
-  { name: 'states of its source', observed: [[], [fir], [fir], [other], STORED], faults: 0 },
+  { name: 'states of its source', observed: [[], [fir], [fir], [], STORED], faults: 0 },
+  { name: 'a part of a transaction', observed: [[], [other], STORED], faults: 1 },
+  { name: 'a part of the last transaction', observed: [[other]], faults: 1 },
   { name: 'a state that it never had', observed: [[fir], [fir, other]], faults: 1 },
   { name: 'a state of before', observed: [[{ id: ID, name: 'oak' }], [fir]], faults: 1 },
 ]) {
@@ -222,11 +263,12 @@ for (const { name, observed, faults } of [
   })
 }
 
-const [first, , , , last] = FEED as [Change, Change, Change, Change, Change]
+const [first, , , fourth, last] = FEED as [Change, Change, Change, Change, Change]
 
 for (const { name, cursor, consistentAt, plants, faults } of [
   { name: 'before the first change', cursor: 'start', plants: [], faults: 0 },
   { name: 'after a change', cursor: first.cursor, plants: [fir], faults: 0 },
+  { name: 'within a transaction', cursor: fourth.cursor, plants: [other], faults: 1 },
   { name: 'the position is ahead of the plants', cursor: last.cursor, plants: [fir], faults: 1 },
   { name: 'the plants are ahead of the position', cursor: 'start', plants: [fir], faults: 1 },
   {

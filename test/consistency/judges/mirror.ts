@@ -1,4 +1,7 @@
-/** Whether a mirror only ever had plants that its source had too, at its position in the feed, and never went back. */
+/**
+ * Whether a mirror only ever had plants that its source had too, at its position in the feed and between two
+ * transactions, and never went back.
+ */
 import { toJson } from '../../../client/json.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import type { StoredPlant } from '../../../service/plant-store.ts'
@@ -18,16 +21,19 @@ export function judgeMirror(
   const plants = new Map<bigint, StoredPlant>()
   const state = () => toJson(byId(plants.values()))
   let position = 0
+  let isBetween = true
   for (const [index, each] of observed.entries()) {
     const wanted = toJson(each)
-    while (state() !== wanted && position < feed.length) {
-      const { id, plant } = feed[position] as Change
+    while (!(isBetween && state() === wanted) && position < feed.length) {
+      const { id, plant, endsTransaction = false } = feed[position] as Change
       if (plant === undefined) plants.delete(id)
       else plants.set(id, { id, ...plant })
       position += 1
+      isBetween = endsTransaction
     }
-    if (state() !== wanted)
+    if (!isBetween || state() !== wanted) {
       return [`read ${index} of the mirror is no later state of its source: ${wanted}`]
+    }
   }
   return []
 }
@@ -43,6 +49,9 @@ export function judgePosition(
   if (!isConsistent(restriction)) return []
   // Before the first change, no change has the cursor.
   const position = feed.findIndex(({ cursor }) => cursor === restriction.cursor) + 1
+  if (position > 0 && !feed[position - 1]?.endsTransaction) {
+    return [`a killed mirror was within a transaction, at position ${position}`]
+  }
   const [found, expected] = [toJson(plants), toJson(replay(feed.slice(0, position)))]
   return found === expected
     ? []

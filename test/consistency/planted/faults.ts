@@ -22,14 +22,10 @@ const twoDeliverers: Disaster = {
   },
 }
 
-const positionFirst: Disaster = {
-  ...none,
-  name: 'a mirror that stores its position first',
-  consumers: {
-    'sqlite-mirror': sqliteMirrorBy(
-      fileURLToPath(new URL('position-first-mirror.ts', import.meta.url)),
-    ),
-  },
+/** @param file the name of the program that mirrors */
+function faultyMirror(name: string, file: string): Disaster {
+  const mirror = sqliteMirrorBy(fileURLToPath(new URL(file, import.meta.url)))
+  return { ...none, name, consumers: { 'sqlite-mirror': mirror } }
 }
 
 const forgetfulPromote = promoteBy('a promote that forgets the last step', (_owner, database) =>
@@ -39,6 +35,7 @@ const forgetfulPromote = promoteBy('a promote that forgets the last step', (_own
 export const FAULTS: readonly Disaster[] = [
   ...STORE_FAULTS.map(faultyService),
   twoDeliverers,
-  positionFirst,
+  faultyMirror('a mirror that stores its position first', 'position-first-mirror.ts'),
+  faultyMirror('a mirror with a part of a list', 'change-by-change-mirror.ts'),
   forgetfulPromote,
 ]

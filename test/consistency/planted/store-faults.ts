@@ -177,7 +177,7 @@ const repeatingFeed: StoreFault = {
 }
 
 const disorderedFeed: StoreFault = {
-  name: 'a feed out of the order of commits',
+  name: 'a feed out of order',
   plant: (store, random) =>
     feedWith(store, (changes) => {
       const [first, second, ...rest] = changes
