@@ -229,13 +229,14 @@ export function contentVersion(plant: Plant): string {
 }
 
 /**
- * The store is temporarily unavailable, through no fault of the caller, and recovers on its own:
+ * The store is unavailable, through no fault of the caller. Unless it is damaged, it recovers on its own:
  * - `busy`: too many calls are waiting, or another process has locked the store;
  * - `failing`: the disk is full or faulty, the server is unreachable, or too few standbys would have a change;
+ * - `damaged`: the database is, so an operator must restore it. Until then, the store accepts no changes;
  * - `restricted`: see Restriction.
  */
 export class StoreUnavailable extends Error {
-  readonly reason: 'busy' | 'failing' | 'restricted'
+  readonly reason: 'busy' | 'failing' | 'damaged' | 'restricted'
   /** For the operator's log, never for clients. */
   readonly detail: string
   /** What clients can be told in addition to the reason, even those without a token. */

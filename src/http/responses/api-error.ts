@@ -39,7 +39,7 @@ import type { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { IssuerUnavailable } from '../../../service/token-issuer.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
-const RETRY_AFTER = { busy: '1', failing: '5', restricted: '5' }
+const RETRY_AFTER = { busy: '1', failing: '5', damaged: '60', restricted: '5' }
 
 /** Messages quote the client's input, which can be as long as a request head. */
 const MESSAGE_LENGTH_MAX = 500
@@ -81,7 +81,7 @@ export function toErrorResponse({ code, message }: ApiError): {
 export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
   const headers = { 'retry-after': RETRY_AFTER[reason] }
   if (reason === 'busy') return new ApiError('store-busy', 'the store is busy', headers)
-  const message = 'the store is temporarily unavailable'
+  const message = `the store is ${reason === 'damaged' ? '' : 'temporarily '}unavailable`
   const explained = notice === undefined ? message : `${message}: ${notice}`
   return new ApiError('store-unavailable', explained, headers)
 }

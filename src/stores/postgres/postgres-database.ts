@@ -118,6 +118,7 @@ async function prepareDatabase(
   await migrate(connections)
   await agreeOnStandbys(connections, requireStandbys)
   connections.guarantee.note(await connections.observe())
+  connections.damage.onProblem = onProblem
   const feed = new PostgresFeed(connections)
   await feed.prepare(retention, onProblem)
   return { connections, feed }

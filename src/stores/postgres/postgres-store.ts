@@ -240,9 +240,10 @@ export class PostgresStore implements Store {
   }
 
   async #ping(): Promise<void> {
-    const { guarantee } = this.#connections
+    const { guarantee, damage } = this.#connections
     guarantee.note(one(await this.#connections.query<Observation>(PING)))
     guarantee.assertHeld()
+    await damage.assertNone()
   }
 
   readonly #read: Run = (text, values) =>

@@ -1,7 +1,13 @@
+import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { UserError } from '../../system/errors.ts'
 
 /** A database cannot be opened, checked or backed up. The message gives the reason in one line, for the operator. */
 export class StoreError extends UserError {}
+
+/** The error for a call that found the database damaged, or for a change since. */
+export function damagedError(detail: string): StoreUnavailable {
+  return new StoreUnavailable('damaged', detail, 'its database is damaged')
+}
 
 /** There is no database, or it has no tables. */
 export class MissingDatabase extends StoreError {}

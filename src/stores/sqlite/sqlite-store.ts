@@ -58,9 +58,10 @@ export interface SqliteLink {
   /** How many threads share the limit of waiting changes. */
   readonly threads: number
   readonly identity: FileIdentity | undefined
+  readonly damage: SharedArrayBuffer | undefined
 }
 
-export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity'> {
+export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity' | 'damage'> {
   readonly retention?: Retention
   readonly onProblem?: OnProblem
   /** The metrics of this thread. Without them, nothing is measured. */
@@ -97,8 +98,10 @@ export class SqliteStore implements Store {
     if (given.sameThread) refuseMemory(given.file)
     const writesHere = given.file === IN_MEMORY || given.sameThread === true
     const db = openDatabase({ ...given, identity: link?.identity }, onProblem)
-    this.#file = given.file === IN_MEMORY ? undefined : new OpenFile(given.file, link?.identity)
-    const options = { ...given, identity: this.#file?.identity }
+    this.#file =
+      given.file === IN_MEMORY ? undefined : new OpenFile(given.file, link?.identity, link?.damage)
+    const { identity, damage } = this.#file ?? {}
+    const options = { ...given, identity, damage }
     this.#openSnapshot = () => {
       this.#file?.assertInPlace()
       return openSnapshot(db, options)
@@ -118,7 +121,7 @@ export class SqliteStore implements Store {
       db.pragma('busy_timeout = 0')
     }
     this.#commits = this.#writerHost?.commits ?? new CommitSignal(link?.commits)
-    this.#reader = new Reader(db)
+    this.#reader = new Reader(db, this.#file?.mapError)
     this.webhooks = webhookStore(this.#reader, this.#write)
     const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
@@ -149,6 +152,7 @@ export class SqliteStore implements Store {
         commits: host.commits.memory,
         threads,
         identity: this.#file?.identity,
+        damage: this.#file?.damage,
       }
       return { data, transferList: [writer] }
     })
@@ -199,7 +203,7 @@ export class SqliteStore implements Store {
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
-    return exportPlants(this.#openSnapshot)
+    return exportPlants(this.#openSnapshot, this.#file?.mapError)
   }
 
   async readRestriction(): Promise<Restriction | undefined> {
@@ -219,7 +223,7 @@ export class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
-    this.#file?.assertInPlace()
+    this.#file?.assertSound()
     await this.#reader.ping()
   }
 

@@ -7,6 +7,7 @@ import {
   mapError,
   toUnavailable,
 } from '../../../src/stores/postgres/connection/postgres-errors.ts'
+import { damagedError } from '../../../src/stores/shared/store-error.ts'
 
 function databaseError(code?: string): pg.DatabaseError {
   const error = new pg.DatabaseError('message of the server', 0, 'error')
@@ -29,12 +30,22 @@ for (const [code, reason, meaning] of [
   ['57P01', 'failing', 'admin_shutdown'],
   ['57P03', 'failing', 'cannot_connect_now'],
   ['58030', 'failing', 'io_error'],
-  ['XX001', 'failing', 'data_corrupted'],
+  ['XX000', 'failing', 'internal_error'],
 ] as const) {
   t.test(`${code}, ${meaning}: the store is ${reason}`, (t) => {
     const expected = new StoreUnavailable(reason, `${code}: message of the server`)
     t.same(mapError(databaseError(code)), expected)
     t.same(toUnavailable(databaseError(code)), expected)
+    t.end()
+  })
+}
+
+for (const [code, meaning] of [
+  ['XX001', 'data_corrupted'],
+  ['XX002', 'index_corrupted'],
+]) {
+  t.test(`${code}, ${meaning}: the store is damaged`, (t) => {
+    t.same(mapError(databaseError(code)), damagedError(`${code}: message of the server`))
     t.end()
   })
 }

@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { ROW_TEXT_MAX } from '../../../src/stores/shared/page-limits.ts'
+import { damagedError } from '../../../src/stores/shared/store-error.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { JSON_OR_ID } from '../../../src/stores/sqlite/reads/plant-json.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -87,7 +88,7 @@ t.test('an export of a damaged file fails and is released', async (t) => {
   const rest = async () => {
     for (let part = await parts.next(); !part.done; part = await parts.next());
   }
-  await t.rejects(rest(), new StoreUnavailable('failing', 'SQLITE_CORRUPT'))
+  await t.rejects(rest(), damagedError('SQLITE_CORRUPT'))
   t.strictSame(await parts.next(), { done: true, value: undefined })
   t.equal(canTruncateWal(file), true)
 })

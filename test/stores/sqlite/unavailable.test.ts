@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { GroupCommit } from '../../../src/stores/shared/group-commit.ts'
+import { damagedError } from '../../../src/stores/shared/store-error.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { measureCall, type WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
@@ -14,7 +15,10 @@ import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
 const FULL = new StoreUnavailable('failing', 'SQLITE_FULL')
-const DAMAGED = new StoreUnavailable('failing', 'SQLITE_CORRUPT')
+/** What changes get once damage was found. */
+const REFUSED = damagedError('its file was found damaged earlier')
+
+const DAMAGED = damagedError('SQLITE_CORRUPT')
 
 /** Stores on a database that another connection has locked for writing. */
 async function lockedStores(t: Test, ...lockTimeouts: number[]) {
@@ -134,12 +138,28 @@ t.test('reads and changes of a file damaged while open fail', async (t) => {
   await t.rejects(exported(store), DAMAGED)
   await t.rejects(store.listTokens(), DAMAGED)
   await t.rejects(store.findToken(new Uint8Array(8)), DAMAGED)
-  await t.rejects(store.create({ id: 1n, name: 'x' }), DAMAGED)
-  await t.rejects(store.update(1n, { name: 'x' }), DAMAGED)
-  await t.rejects(store.remove(1n), DAMAGED)
-  await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'keep'), DAMAGED)
-  await t.rejects(store.removeToken('ci'), DAMAGED)
+  await t.rejects(store.ping(), REFUSED)
+  await t.rejects(store.create({ id: 1n, name: 'x' }), REFUSED)
+  await t.rejects(store.update(1n, { name: 'x' }), REFUSED)
+  await t.rejects(store.remove(1n), REFUSED)
+  await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'keep'), REFUSED)
+  await t.rejects(store.removeToken('ci'), REFUSED)
 })
+
+for (const sameThread of [false, true]) {
+  const where = sameThread ? 'on this thread' : "in the writer's thread"
+  t.test(`damage that a change ${where} finds is remembered`, async (t) => {
+    let store: SqliteStore | undefined
+    t.teardown(() => store?.close())
+    const file = join(t.testdir(), 'plants.db')
+    openDatabase({ file, lockTimeout: 0 }).close()
+    store = new SqliteStore({ file, lockTimeout: 1000, sameThread })
+    writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
+    await t.rejects(store.create({ id: 1n, name: 'x' }), DAMAGED)
+    await t.rejects(store.create({ id: 2n, name: 'x' }), REFUSED)
+    await t.rejects(store.ping(), REFUSED)
+  })
+}
 
 function idsIn(file: string): unknown[] {
   const db = new Sqlite(file, { readonly: true })

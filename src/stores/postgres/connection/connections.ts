@@ -2,6 +2,7 @@ import { InFlight } from '../../shared/in-flight.ts'
 import { Deadline } from './deadline.ts'
 import { type ConnectionFigures, Hosts } from './hosts.ts'
 import { one, PooledClient, type Run } from './pooled-client.ts'
+import { FIND_START, ServerDamage } from './server-damage.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
 
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
@@ -21,6 +22,9 @@ export interface ConnectionsOptions {
 export class Connections {
   /** Whether acknowledged changes are on the required standbys. */
   readonly guarantee = new StandbyGuarantee(() => this.observe())
+  readonly damage = new ServerDamage(async () => {
+    return one(await this.query<{ start: string }>(FIND_START)).start
+  })
   /** Milliseconds that a statement can wait for a lock. */
   readonly lockWaitMs: number
   readonly #hosts: Hosts
@@ -47,8 +51,9 @@ export class Connections {
     return this.#hosts.figures
   }
 
-  /** Makes a call whose changes and transactions are verified. Its deadline begins now. */
-  verified<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result> {
+  /** Makes a call whose changes and transactions are verified, unless the server is damaged. */
+  async verified<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result> {
+    await this.damage.assertNone()
     return this.#call(work, this.guarantee)
   }
 
@@ -89,6 +94,9 @@ export class Connections {
       await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
       yield* work(run)
       await run('COMMIT')
+    } catch (error) {
+      this.damage.note(error)
+      throw error
     } finally {
       this.#end(deadline, client)
     }
@@ -117,6 +125,9 @@ export class Connections {
           guarantee,
         })
         return await work(client)
+      } catch (error) {
+        this.damage.note(error)
+        throw error
       } finally {
         this.#end(deadline, client)
       }

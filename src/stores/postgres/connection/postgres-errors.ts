@@ -2,6 +2,7 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { restrictedError } from '../../../config/restricted-error.ts'
 import { codeOf, messageOf } from '../../../system/errors.ts'
+import { damagedError } from '../../shared/store-error.ts'
 
 /** The database has refused a change to plants. The detail is the source of a mirror, and empty if it is frozen. */
 export const RESTRICTED = 'PS001'
@@ -17,6 +18,9 @@ const BUSY = /^(40001|40P01|55P03|53300)$/
  * intervened, or the system failed. Some of these last until someone repairs the server.
  */
 const FAILING = /^(08|25006|28|3D000|53|57|58|XX)/
+
+/** Data or an index is damaged. Another attempt fails as well. */
+const DAMAGED = /^XX00[12]$/
 
 /** The server rolled the transaction back in favor of another one. */
 const ROLLED_BACK = /^(40001|40P01)\b/
@@ -39,6 +43,7 @@ export function toUnavailable(error: unknown): StoreUnavailable {
   const code = codeOf(error) ?? ''
   // The AggregateError of several connection attempts has an empty message.
   const detail = [code, messageOf(error)].filter(Boolean).join(': ')
+  if (DAMAGED.test(code)) return damagedError(detail)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
 }
 

@@ -28,6 +28,8 @@ export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'retentio
   readonly file: string
   /** The file that the process has open already. Any other file at the path is refused, unopened. */
   readonly identity?: FileIdentity | undefined
+  /** See OpenFile. */
+  readonly damage?: SharedArrayBuffer | undefined
 }
 
 /**

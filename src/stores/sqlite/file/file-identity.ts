@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { damagedError } from '../../shared/store-error.ts'
+import { mapError } from './sqlite-errors.ts'
 
 /** The device and the inode of a file: the same for each of its names, and different for a file that replaces it. */
 export type FileIdentity = string
@@ -12,11 +14,44 @@ export type FileIdentity = string
 export class OpenFile {
   readonly path: string
   readonly identity: FileIdentity | undefined
+  /** Whether a thread of the store has found the file damaged. */
+  readonly damage: SharedArrayBuffer
+  readonly #damage: Int32Array
 
-  /** @param identity of the open file; by default, that of the file at the path */
-  constructor(path: string, identity = identify(path)) {
+  /**
+   * @param identity of the open file; by default, that of the file at the path
+   * @param damage of the same file in another thread
+   */
+  constructor(
+    path: string,
+    identity = identify(path),
+    damage = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+  ) {
     this.path = path
     this.identity = identity
+    this.damage = damage
+    this.#damage = new Int32Array(damage)
+  }
+
+  get isDamaged(): boolean {
+    return Atomics.load(this.#damage, 0) !== 0
+  }
+
+  /** Maps an error as `mapError` does, and remembers if the file is damaged. */
+  readonly mapError = (error: unknown): unknown => {
+    const mapped = mapError(error)
+    const isDamage = mapped instanceof StoreUnavailable && mapped.reason === 'damaged'
+    if (isDamage) Atomics.store(this.#damage, 0, 1)
+    return mapped
+  }
+
+  /**
+   * @throws StoreUnavailable if the file is damaged, or not in place: a change that succeeds would only make the damage
+   *   worse, or be lost
+   */
+  assertSound(): void {
+    this.assertInPlace()
+    if (this.isDamaged) throw damagedError('its file was found damaged earlier')
   }
 
   /** Takes a microsecond. */

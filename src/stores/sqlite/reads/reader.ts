@@ -51,6 +51,7 @@ interface PendingRead {
  */
 export class Reader {
   readonly #db: Database
+  readonly #mapError: typeof mapError
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #search: ReturnType<typeof prepareSearch>
   readonly #count: ReturnType<typeof prepareCount>
@@ -69,8 +70,10 @@ export class Reader {
     })
   #waiting: PendingRead[] = []
 
-  constructor(db: Database) {
+  /** @param toUnavailable maps the errors of SQLite */
+  constructor(db: Database, toUnavailable = mapError) {
     this.#db = db
+    this.#mapError = toUnavailable
     this.#statements = prepareReads(db)
     this.#search = prepareSearch(db, this.#read)
     this.#count = prepareCount(db, this.#read)
@@ -187,29 +190,29 @@ export class Reader {
   }
 
   hasExcess(limits: ChangeLimits): boolean {
-    return readNow(() => this.#hasExcess(limits))
+    return this.#readNow(() => this.#hasExcess(limits))
   }
 
   readRestriction(): Restriction | undefined {
-    return readNow(this.#readRestriction)
+    return this.#readNow(this.#readRestriction)
   }
 
   readSetting(name: string): string | undefined {
-    return readNow(() => this.#statements.setting.get(name))
+    return this.#readNow(() => this.#statements.setting.get(name))
   }
 
   findToken(selector: Uint8Array): StoredToken | undefined {
-    const row = readNow(() => this.#statements.token.get(selector))
+    const row = this.#readNow(() => this.#statements.token.get(selector))
     return row && toToken(row)
   }
 
   listTokens(): StoredToken[] {
-    return readNow(() => this.#statements.tokens.all()).map(toToken)
+    return this.#readNow(() => this.#statements.tokens.all()).map(toToken)
   }
 
   listWebhooks(): Webhook[] {
     const now = Date.now()
-    return readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
+    return this.#readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
   }
 
   /** Rejects the waiting reads. */
@@ -219,6 +222,14 @@ export class Reader {
     }
     this.#waiting = []
     this.#db.close()
+  }
+
+  #readNow<Result>(read: () => Result): Result {
+    try {
+      return read()
+    } catch (error) {
+      throw this.#mapError(error)
+    }
   }
 
   #readGroup(): void {
@@ -231,7 +242,7 @@ export class Reader {
         if (!this.#db.inTransaction) this.#statements.begin.run()
         run()
       } catch (error) {
-        reject(mapError(error))
+        reject(this.#mapError(error))
       }
       if (performance.now() >= end) break
     }
@@ -242,28 +253,24 @@ export class Reader {
   }
 }
 
-function readNow<Result>(read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw mapError(error)
-  }
-}
-
 /**
  * All plants by id, as they are at the first read.
  *
  * @param open opens a connection for this export; it is closed at the end
+ * @param toUnavailable maps the errors of SQLite
  * @throws StoreUnavailable if the database cannot be read, or fails during the export
  */
-export async function* exportPlants(open: () => Database): AsyncGenerator<StoredPlant[], void> {
+export async function* exportPlants(
+  open: () => Database,
+  toUnavailable = mapError,
+): AsyncGenerator<StoredPlant[], void> {
   let db: Database | undefined
   try {
     db = open()
     const rows = db.prepare<[], PlantRow>('SELECT * FROM plants ORDER BY id').iterate()
     yield* toBatches(rows)
   } catch (error) {
-    throw mapError(error)
+    throw toUnavailable(error)
   } finally {
     db?.close()
   }

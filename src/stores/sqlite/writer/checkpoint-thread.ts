@@ -11,8 +11,8 @@ import {
 
 const { port, ...options } = checkpointThread.data
 const db = openDatabase(options)
-const file = new OpenFile(options.file, options.identity)
-const checkpoint = prepareCheckpoint(db, 'PASSIVE')
+const file = new OpenFile(options.file, options.identity, options.damage)
+const checkpoint = prepareCheckpoint(db, 'PASSIVE', file.mapError)
 
 port.on('message', (request: CheckpointRequest) => {
   if (request === 'close') {

@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../shared/engine.ts'
 import { type SqliteOptions, WAL_PAGES } from '../file/database.ts'
+import { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 
@@ -85,8 +86,9 @@ export class Checkpointer {
   constructor(db: Database, options: SqliteOptions, settings: CheckpointerSettings = {}) {
     const { pages = WAL_PAGES, intervalMs = INSPECTION_INTERVAL_MS } = settings
     db.pragma('wal_autocheckpoint = 0')
-    this.#inspect = prepareCheckpoint(db, 'NOOP')
-    this.#checkpoint = prepareCheckpoint(db, 'PASSIVE')
+    const { mapError } = new OpenFile(options.file, options.identity, options.damage)
+    this.#inspect = prepareCheckpoint(db, 'NOOP', mapError)
+    this.#checkpoint = prepareCheckpoint(db, 'PASSIVE', mapError)
     this.#options = options
     this.#settings = settings
     this.#pages = pages
@@ -175,19 +177,21 @@ export class Checkpointer {
 /**
  * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
  *
+ * @param toUnavailable maps the errors of SQLite
  * @returns a function that runs it and returns the resulting state of the WAL: busy and empty if it could not run or
  *   failed, which loses nothing
  */
 export function prepareCheckpoint(
   db: Database,
   mode: 'NOOP' | 'PASSIVE' | 'TRUNCATE',
+  toUnavailable = mapError,
 ): () => WalState {
   const statement = db.prepare<[], WalState>(`PRAGMA wal_checkpoint(${mode})`).safeIntegers(false)
   return () => {
     try {
       return known(statement.get())
     } catch (error) {
-      const mapped = mapError(error)
+      const mapped = toUnavailable(error)
       if (!(mapped instanceof StoreUnavailable)) throw error
       const state = { busy: 1, log: 0, checkpointed: 0 }
       return mapped.reason === 'busy' ? state : { ...state, failure: mapped.detail }

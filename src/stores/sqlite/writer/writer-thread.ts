@@ -25,8 +25,8 @@ import {
 /** SQLite waits for a lock at most this long at a time, because the process cannot end while it waits. */
 const BUSY_TIMEOUT_MS = 100
 
-/** How often to check that the file is still in place. Otherwise a store without changes would not notice. */
-const PLACE_CHECK_INTERVAL_MS = 1000
+/** How often to check the file. Otherwise a store without changes would not notice that it is not in place. */
+const FILE_CHECK_INTERVAL_MS = 1000
 
 /** A request, and where to send the reply. */
 interface Received extends WriterRequest {
@@ -38,14 +38,18 @@ const commits = new CommitSignal(memory)
 const db = openDatabase(options)
 db.pragma(`busy_timeout = ${Math.min(BUSY_TIMEOUT_MS, options.lockTimeout)}`)
 const metrics = metricsPort && (await serveMetrics(metricsPort))
-const file = new OpenFile(options.file, options.identity)
+const file = new OpenFile(options.file, options.identity, options.damage)
 const writer = new Writer(db, file, metrics)
-const emptyWal = prepareCheckpoint(db, 'TRUNCATE')
+const emptyWal = prepareCheckpoint(db, 'TRUNCATE', file.mapError)
 const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
 /** Whether the WAL was emptied since the file was found to be missing or replaced. */
 let isWalEmptied = false
-setInterval(checkInPlace, PLACE_CHECK_INTERVAL_MS).unref()
+let isDamageReported = false
+setInterval(() => {
+  checkInPlace()
+  reportDamage()
+}, FILE_CHECK_INTERVAL_MS).unref()
 
 parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
@@ -91,6 +95,16 @@ function checkInPlace(): boolean {
     report(messageOf(error))
     return false
   }
+}
+
+/** Any thread can have found the damage. */
+function reportDamage(): void {
+  if (isDamageReported || !file.isDamaged) return
+  isDamageReported = true
+  report(
+    `${file.path} is damaged, so the service is not ready and rejects changes. Stop it, run "plant-store check", and ` +
+      'restore the newest backup with "plant-store restore", or export what can still be read',
+  )
 }
 
 function report(problem: string): void {

@@ -16,6 +16,7 @@ import { measureCall, type WriteCall, type WriteResult } from './write-call.ts'
 export class Writer {
   readonly #db: Database
   readonly #file: OpenFile | undefined
+  readonly #mapError: (error: unknown) => unknown
   readonly #commit: (changes: readonly WriteCall[]) => WriteResult[]
 
   /**
@@ -25,6 +26,7 @@ export class Writer {
   constructor(db: Database, file?: OpenFile, metrics?: SqliteMetrics) {
     this.#db = db
     this.#file = file
+    this.#mapError = file?.mapError ?? mapError
     const make = prepareWrites(db)
     const markEnd = db.prepare(MARK_END)
     const mapRefusal = prepareRefusal(db)
@@ -55,11 +57,11 @@ export class Writer {
    * @throws StoreUnavailable if the changes cannot be made now
    */
   commit(changes: readonly WriteCall[]): WriteResult[] {
-    this.#file?.assertInPlace()
+    this.#file?.assertSound()
     try {
       return this.#commit(changes)
     } catch (error) {
-      throw mapError(error)
+      throw this.#mapError(error)
     }
   }
 
