@@ -30,8 +30,8 @@ export interface paths {
          * @description Makes 1 to 1,000 changes in one transaction: either all of them or none. They correspond to POST, PUT, PATCH and
          *     DELETE for one plant, with two differences: removing a plant that does not exist has no effect unless the change
          *     has `ifMatch`, and unknown properties are rejected. Each id can occur only once. Errors name the first change
-         *     that failed by its index in the array, starting at 0. A list without `ifMatch` is always safe to retry. Requires
-         *     the `write` scope.
+         *     that failed by its index in the array, starting at 0. A list without `ifMatch` is always safe to retry. A list
+         *     that affects too much stored text gets 413: send fewer changes at a time. Requires the `write` scope.
          */
         patch: operations["changePlants"];
         trace?: never;
@@ -728,6 +728,19 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /**
+         * @description The body exceeds the size limit, or the list affects too much stored text: the plants before and after it
+         *     together. One change is never too large. Send fewer at a time. Nothing was changed.
+         */
+        ListTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The operation does not accept the body's media type, charset or content coding. */
         UnsupportedMediaType: {
             headers: {
@@ -1080,7 +1093,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["ContentTooLarge"];
+            413: components["responses"]["ListTooLarge"];
             415: components["responses"]["UnsupportedPatch"];
             421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];
@@ -1141,7 +1154,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            413: components["responses"]["ContentTooLarge"];
+            413: components["responses"]["ListTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyRequests"];

@@ -21,6 +21,7 @@ export const errorCodes = {
   'cursor-expired': { status: 410, error: 41001 },
   'plant-changed': { status: 412, error: 41201 },
   'body-too-large': { status: 413, error: 41301 },
+  'changes-too-large': { status: 413, error: 41302 },
   'unsupported-media-type': { status: 415, error: 41501 },
   'unsupported-charset': { status: 415, error: 41502 },
   'unsupported-content-coding': { status: 415, error: 41503 },
