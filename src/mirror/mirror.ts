@@ -10,7 +10,7 @@ import {
 import { retry } from '../../time/retry.ts'
 import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
-import type { MirrorSource } from './source.ts'
+import { type MirrorSource, PAGE_SIZE } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
 export interface MirrorOptions {
@@ -36,14 +36,15 @@ const WAIT_SECONDS = 4
 /** The delays after failures, in milliseconds. */
 const DELAYS = { delayMs: 500, delayMsMax: 5000, jitter: true }
 
-const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
-  unexpected: 'another command has promoted the database, or mirrors a service to it',
-  'not-new':
-    'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
-  'not-empty': 'the database contains plants, but a mirror needs an empty one',
-  diverged:
-    'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
-}
+const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done' | 'too-large'>]: string } =
+  {
+    unexpected: 'another command has promoted the database, or mirrors a service to it',
+    'not-new':
+      'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
+    'not-empty': 'the database contains plants, but a mirror needs an empty one',
+    diverged:
+      'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
+  }
 
 /**
  * Makes a database a mirror of a service, or continues one. Resolves once the signal is aborted or, with `once`, the
@@ -80,6 +81,8 @@ class MirrorRun {
   #mirror: MirrorRestriction | undefined
   #hasBegun = false
   #copied = 0
+  /** How many changes and plants a step reads: fewer if it was too large, until steps are small again. */
+  #limit = PAGE_SIZE
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -106,14 +109,16 @@ class MirrorRun {
     const isNew = expected === undefined || (restart && !this.#hasBegun)
     if (!isNew) return expected
     const { cursor } = await source.readChanges('latest')
-    return this.#commit({ expected, next: { source: source.url, cursor, copyFrom: INT64_MIN } })
+    const next = { source: source.url, cursor, copyFrom: INT64_MIN }
+    await this.#commit({ expected, next })
+    return next
   }
 
   async #copy(mirror: PartialMirror): Promise<void> {
     const { source, store, report, signal, noticeMs = NOTICE_MS } = this.#options
     if (mirror.copyFrom === INT64_MIN) await setTimeout(noticeMs, undefined, { signal })
-    const { copied, ...step } = await prepareCopyStep(mirror, source, store)
-    await this.#commit(step)
+    const { copied, ...step } = await prepareCopyStep(mirror, source, store, this.#limit)
+    if (!(await this.#commit(step))) return
     this.#copied += copied
     report.copied(this.#copied)
   }
@@ -121,17 +126,24 @@ class MirrorRun {
   async #follow(mirror: MirrorRestriction): Promise<void> {
     const { source } = this.#options
     const wait = isConsistent(mirror) && !this.lag.isBehind ? WAIT_SECONDS : 0
-    const page = await source.readChanges(mirror.cursor, wait)
+    const page = await source.readChanges(mirror.cursor, wait, this.#limit)
     if (page.changes.length > 0 || !isConsistent(mirror)) {
-      await this.#commit(prepareFollowStep(mirror, source.url, page))
+      const step = prepareFollowStep(mirror, source.url, page)
+      if (!(await this.#commit(step))) return
     }
     await this.lag.note(page.changes)
   }
 
-  async #commit(step: MirrorStep): Promise<MirrorRestriction> {
+  /** Resolves to whether the step was made. If it was too large, the next ones are smaller. */
+  async #commit(step: MirrorStep): Promise<boolean> {
     const result = await this.#options.store.restrict(step)
+    if (result === 'too-large') {
+      this.#limit = Math.ceil(this.#limit / 2)
+      return false
+    }
     if (result !== 'done') throw new MirrorError(REFUSALS[result])
+    this.#limit = Math.min(2 * this.#limit, PAGE_SIZE)
     this.#mirror = step.next
-    return step.next
+    return true
   }
 }

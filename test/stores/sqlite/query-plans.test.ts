@@ -15,7 +15,6 @@ const SCANS: Record<string, string> = {
   'SELECT * FROM tokens ORDER BY name': 'reads all tokens, of which there are few',
   'SELECT id FROM change_log': 'reads the only row',
   'SELECT 1 FROM plant_restriction': 'reads the only row',
-  'DELETE FROM changes WHERE position > ?': 'deletes what its own transaction has logged',
   'DELETE FROM changes WHERE position < ?':
     'deletes up to a position that bounds the number of rows',
   'SELECT * FROM plant_webhooks ORDER BY name': 'reads all webhooks, of which there are few',

@@ -111,6 +111,8 @@ export async function restrict(
     if (feed !== undefined) await beginFeed(run, feed)
     const [results = []] =
       changes === undefined ? [] : await attemptLists(run, [{ changes, mode: 'each' }])
+    // The only list is never postponed.
+    if (typeof results === 'string') throw new StepRefused('too-large')
     if (!hasEffect(step, results)) throw new StepRefused('diverged')
     await run(SET, restrictionValues(next))
     return 'done'
