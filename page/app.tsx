@@ -45,7 +45,12 @@ export function App({
   }, [])
   const { session, problem, setProblem, isOpening, enter, close, retry } = useSession(
     signIn,
-    ({ client, canRead, canWrite, rejected }) => {
+    async ({ client, ownerId: id, name, canRead, canWrite, rejected }) => {
+      if (storage.owner?.id !== id) {
+        drafts.clear()
+        await log.clear()
+        await storage.handOver({ id, name })
+      }
       // Without the right to change plants, nothing offers a change.
       if (!canWrite) drafts.close()
       // If it fails, sending them again is safe.
@@ -88,6 +93,7 @@ export function App({
         issuer={signIn?.host}
         problem={problem}
         unsaved={drafts.unsaved.length}
+        owner={storage.owner?.name}
         onSignIn={() => signIn && leave(signIn)}
         onToken={async (token, lasting) => {
           if (await enter(() => openSession(token))) storeToken(token, lasting)

@@ -42,6 +42,13 @@ export type PlantChange =
   | ({ readonly type: 'update'; readonly id: bigint; readonly patch: PlantPatch } & Expecting)
   | ({ readonly type: 'remove'; readonly id: bigint } & Expecting)
 
+/**
+ * How much stored text a list of several changes may affect, in UTF-8 bytes: the names, tags and own fields of its
+ * plants before and after each change. So a list that takes back another one is accepted if that was. An update of all
+ * of it takes a fraction of a second.
+ */
+export const LIST_TEXT_MAX = 2 ** 23
+
 /** Whether a list of changes is applied as a whole, or each change on its own. */
 export type ApplyMode = 'all-or-none' | 'each'
 
@@ -66,6 +73,9 @@ export type ChangeType = keyof ChangeResults
 export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[Type]
 
 export type Refusal = 'conflict' | NoMatch
+
+/** The results of the changes of a list, or why none was made. */
+export type ListResult = ChangeResult[] | 'too-large'
 
 /** Whether a change was refused. */
 export function isRefusal(result: ChangeResult): result is Refusal {
@@ -158,8 +168,10 @@ export interface PlantStore extends ChangeFeed {
    * Makes changes in one transaction, in order, and resolves to their results in the same order. Concurrent calls see
    * all of them or none. A refused change does not affect the others, unless `mode` is `all-or-none`. Then nothing
    * is changed, and the results of the others are those that they would have had.
+   *
+   * Resolves to `too-large` if several changes affect more than LIST_TEXT_MAX. Then nothing is changed.
    */
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]>
+  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
   get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined>

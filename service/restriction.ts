@@ -29,6 +29,12 @@ export interface MirrorRestriction {
   readonly consistentAt?: string | undefined
 }
 
+/**
+ * How much stored text the changes of a step may affect, as for LIST_TEXT_MAX: more than any transaction of a service, so
+ * that a mirror can apply each as a whole.
+ */
+export const STEP_TEXT_MAX = 2 ** 25
+
 /** A change of the restriction, together with changes to the plants. */
 export interface RestrictionStep {
   /** The restriction before the step. */
@@ -51,9 +57,16 @@ export interface RestrictionStep {
  * - `not-new`: a database that was restricted before cannot become a mirror. Otherwise, a mirroring process that is
  *   restarted automatically would make a promoted database without plants a mirror again;
  * - `not-empty`: a database with plants cannot become a mirror;
- * - `diverged`: the effect was not the required one.
+ * - `diverged`: the effect was not the required one;
+ * - `too-large`: several changes affect more than STEP_TEXT_MAX.
  */
-export type RestrictionResult = 'done' | 'unexpected' | 'not-new' | 'not-empty' | 'diverged'
+export type RestrictionResult =
+  | 'done'
+  | 'unexpected'
+  | 'not-new'
+  | 'not-empty'
+  | 'diverged'
+  | 'too-large'
 
 /**
  * The restriction of a database. While there is one, the database itself refuses every other change to plants, of any

@@ -4,6 +4,7 @@ import { SignInError } from '../errors/sign-in-error.ts'
 import { int64Fields } from '../model/members.ts'
 import { isResponse, pageUrl } from './page-url.ts'
 import type { Person, SignIn } from './sign-in.ts'
+import { subjectOf } from './token-text.ts'
 
 /** A person or a token that the service has accepted. */
 export interface Session {
@@ -14,6 +15,8 @@ export interface Session {
   readonly person: Person | undefined
   /** The name of the person or the token. */
   readonly name: string
+  /** The same for a new token with the name of an earlier one, because names are how a service tells tokens apart. */
+  readonly ownerId: string
   /** When the token expires. Undefined if it never does, or is replaced. */
   readonly expiresAt: string | undefined
   readonly canRead: boolean
@@ -65,6 +68,7 @@ export async function openSession(access: string | Person): Promise<Session> {
       feedClient: createClient({ ...connection, retries: 0 }),
       person,
       name: person?.name ?? name,
+      ownerId: person?.id ?? subjectOf(String(access)) ?? `token ${name}`,
       expiresAt: person === undefined ? expiresAt : undefined,
       canRead: scopes.includes('read'),
       canWrite: scopes.includes('write') && readOnlyReason === undefined,

@@ -24,6 +24,7 @@ import type { SignInSettings } from '../../src/http/page/page-settings.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { FreshToken } from './fresh-token.ts'
 import { isResponse, pageUrl } from './page-url.ts'
+import { subjectId } from './token-text.ts'
 
 /** Of each request to the issuer. */
 const TIMEOUT_MS = 10_000
@@ -48,6 +49,8 @@ interface PendingRequest {
 
 /** Somebody who has signed in. */
 export interface Person {
+  /** The same at each sign-in, and nobody else's. */
+  readonly id: string
   /** Undefined if the issuer does not say. */
   readonly name: string | undefined
   /**
@@ -154,6 +157,7 @@ export class SignIn {
     const claims = getValidatedIdTokenClaims(tokens)
     const token = new FreshToken(tokens, (refreshToken) => this.#refresh(server, refreshToken))
     return {
+      id: subjectId(Object(claims)),
       name: NAMES.map((name) => claims?.[name]).find(isName),
       accessToken: () => token.get(),
       signOutUrl: () =>

@@ -10,3 +10,18 @@ export function readToken(text: string): string {
 export function isPath(token: string): boolean {
   return /[/\\]|^access-token/.test(token)
 }
+
+/** Identifies a subject of an issuer. An issuer never gives one to somebody else (OpenID Connect Core 1.0 §2). */
+export function subjectId({ iss, sub }: { readonly iss: string; readonly sub: string }): string {
+  return JSON.stringify([iss, sub])
+}
+
+/** The same for a JWT (RFC 7519 §4.1). Undefined for another token. */
+export function subjectOf(token: string): string | undefined {
+  const [, payload = ''] = token.split('.')
+  try {
+    return subjectId(JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))))
+  } catch {
+    return undefined
+  }
+}

@@ -14,7 +14,10 @@ const PERSON_REJECTED = 'You are signed out, because your session has ended.'
  * @param signIn undefined if there are only tokens
  * @param onOpen called with each session before it is shown
  */
-export function useSession(signIn: SignIn | undefined, onOpen: (session: Session) => void) {
+export function useSession(
+  signIn: SignIn | undefined,
+  onOpen: (session: Session) => Promise<void>,
+) {
   const [session, setSession] = useState<Session>()
   const [problem, setProblem] = useState<string>()
   const [isOpening, setOpening] = useState(canResume)
@@ -24,7 +27,7 @@ export function useSession(signIn: SignIn | undefined, onOpen: (session: Session
   const enter = async (open: () => Promise<Session | undefined>): Promise<boolean> => {
     try {
       const opened = await open()
-      if (opened !== undefined) onOpen(opened)
+      if (opened !== undefined) await onOpen(opened)
       setSession(opened)
       setProblem(undefined)
       return opened !== undefined

@@ -7,6 +7,7 @@ export function Welcome({
   issuer,
   problem,
   unsaved,
+  owner,
   onSignIn,
   onToken,
   onRetry,
@@ -18,6 +19,8 @@ export function Welcome({
   readonly problem: string | undefined
   /** The number of changes that are kept until there is a session again. */
   readonly unsaved: number
+  /** The name of the person or the token whose changes they are. */
+  readonly owner: string | undefined
   readonly onSignIn: () => Promise<void> | undefined
   readonly onToken: OnToken
   /** Resumes the session of an earlier visit. Undefined if there is none. */
@@ -45,7 +48,8 @@ export function Welcome({
             <strong>
               {unsaved === 1 ? '1 change is not saved' : `${unsaved} changes are not saved`}
             </strong>
-            , and will be there when you have signed in. Keep this tab open.
+            . Keep this tab open, and sign in again as <bdi>{owner}</bdi>, with the same account or
+            a token with that name. If somebody else signs in here, they are deleted.
           </p>
         )}
         <p id="problem" class="problem" role="alert">

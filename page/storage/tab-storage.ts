@@ -5,8 +5,9 @@ import { storages } from '../access/session.ts'
 /** Where the tab's storage has the tab's own name. */
 const TAB = 'plant-store-tab'
 
-/** The entry that says when a tab was last used. */
+/** The entries that say when a tab was last used, and whose the others are. */
 const USED_AT = ''
+const OWNER = 'owner'
 
 /** What a tab that is closed leaves in the browser stays this long at most, in milliseconds. */
 const KEPT_MS = 24 * 60 * 60 * 1000
@@ -14,6 +15,12 @@ const KEPT_MS = 24 * 60 * 60 * 1000
 /** How long a tab waits for its name, in milliseconds: another tab has it, or the page that is being left. */
 const DUPLICATE_MS = 1000
 const RELOAD_MS = 10_000
+
+/** A person or a token. */
+export interface Owner {
+  readonly id: string
+  readonly name: string
+}
 
 /** A database, and the tab's name in it. */
 interface Opened {
@@ -27,7 +34,25 @@ interface Opened {
  */
 export class TabStorage {
   readonly #memory = new Map<string, string>()
-  readonly #opened = open()
+  #owner: Owner | undefined
+  readonly #opened = this.#open()
+
+  async #open(): Promise<Opened | undefined> {
+    const opened = await open()
+    if (opened !== undefined) this.#owner = await get([opened.tab, OWNER], opened.store)
+    return opened
+  }
+
+  /** Whose the entries are. Undefined if there are none, and until one has been read. */
+  get owner(): Owner | undefined {
+    return this.#owner
+  }
+
+  /** Deletes all entries. Those that follow belong to somebody else. */
+  async handOver(owner: Owner): Promise<void> {
+    await this.delete(await this.names())
+    this.#owner = owner
+  }
 
   /** Whether it outlives the page. */
   async isLasting(): Promise<boolean> {
@@ -39,7 +64,9 @@ export class TabStorage {
     const opened = await this.#opened
     if (opened === undefined) return [...this.#memory.keys()]
     const all = await keys<[string, string]>(opened.store)
-    return all.flatMap(([tab, name]) => (tab === opened.tab && name !== USED_AT ? [name] : []))
+    return all.flatMap(([tab, name]) =>
+      tab === opened.tab && name !== USED_AT && name !== OWNER ? [name] : [],
+    )
   }
 
   async get(name: string): Promise<string | undefined> {
@@ -54,12 +81,13 @@ export class TabStorage {
    * @throws DOMException if the browser has no room for them
    */
   async set(entries: { readonly [name: string]: string }): Promise<void> {
+    const owner = this.#owner
     const opened = await this.#opened
     if (opened === undefined) {
       for (const [name, text] of Object.entries(entries)) this.#memory.set(name, text)
       return
     }
-    const values = Object.entries<string | number>({ ...entries, [USED_AT]: Date.now() })
+    const values = Object.entries({ ...entries, [USED_AT]: Date.now(), [OWNER]: owner })
     await setMany(
       values.map(([name, value]): [IDBValidKey, unknown] => [[opened.tab, name], value]),
       opened.store,
@@ -80,6 +108,7 @@ export class TabStorage {
   /** Deletes what every tab has stored. */
   async clear(): Promise<void> {
     const opened = await this.#opened
+    this.#owner = undefined
     this.#memory.clear()
     if (opened !== undefined) await clear(opened.store)
   }

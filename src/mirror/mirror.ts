@@ -7,12 +7,13 @@ import {
   type MirrorRestriction,
   type RestrictionResult,
   type RestrictionStore,
+  STEP_TEXT_MAX,
 } from '../../service/restriction.ts'
 import { retry } from '../../time/retry.ts'
 import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
 import { PendingChanges, type TransactionSize } from './pending-changes.ts'
-import type { MirrorSource } from './source.ts'
+import { type MirrorSource, PAGE_SIZE } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
 export interface MirrorOptions {
@@ -41,19 +42,20 @@ const WAIT_SECONDS = 4
 const DELAYS = { delayMs: 500, delayMsMax: 5000, jitter: true }
 
 /** Larger than any transaction that a service makes. Only SQL makes larger ones. */
-const TRANSACTION_MAX: TransactionSize = { changes: 10_000, text: 2 ** 26 }
+const TRANSACTION_MAX: TransactionSize = { changes: 10_000, text: STEP_TEXT_MAX }
 
 const LARGE =
   'a transaction is too large to be applied at once, so reads get 503 until all of it is'
 
-const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
-  unexpected: 'another command has promoted the database, or mirrors a service to it',
-  'not-new':
-    'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
-  'not-empty': 'the database contains plants, but a mirror needs an empty one',
-  diverged:
-    'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
-}
+const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done' | 'too-large'>]: string } =
+  {
+    unexpected: 'another command has promoted the database, or mirrors a service to it',
+    'not-new':
+      'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
+    'not-empty': 'the database contains plants, but a mirror needs an empty one',
+    diverged:
+      'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
+  }
 
 /**
  * Makes a database a mirror of a service, or continues one. Resolves once the signal is aborted or, with `once`, the
@@ -93,6 +95,8 @@ class MirrorRun {
   #pending: PendingChanges | undefined
   /** Whether no service shows the plants. */
   #isHidden = false
+  /** How many changes and plants a step reads: fewer if it was too large, until steps are small again. */
+  #limit = PAGE_SIZE
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -120,7 +124,9 @@ class MirrorRun {
     const isNew = expected === undefined || (restart && !this.#hasBegun)
     if (!isNew) return expected
     const { cursor } = await source.readChanges('latest')
-    return this.#commit({ expected, next: { source: source.url, cursor, copyFrom: INT64_MIN } })
+    const next = { source: source.url, cursor, copyFrom: INT64_MIN }
+    await this.#commit({ expected, next })
+    return next
   }
 
   /** Waits until no service shows the plants of an inconsistent mirror. */
@@ -133,8 +139,8 @@ class MirrorRun {
 
   async #copy(mirror: PartialMirror): Promise<void> {
     const { source, store, report } = this.#options
-    const { copied, ...step } = await prepareCopyStep(mirror, source, store)
-    await this.#commit(step)
+    const { copied, ...step } = await prepareCopyStep(mirror, source, store, this.#limit)
+    if (!(await this.#commit(step))) return
     this.#copied += copied
     report.copied(this.#copied)
   }
@@ -146,10 +152,11 @@ class MirrorRun {
   async #follow(mirror: MirrorRestriction): Promise<void> {
     const { source, transactionMax = TRANSACTION_MAX } = this.#options
     const { cursor, consistentAt } = mirror
+    const limit = this.#limit
     if (this.#pending?.applied !== cursor) this.#pending = new PendingChanges(cursor, consistentAt)
     const pending = this.#pending
     const canWait = isConsistent(mirror) && !this.lag.isBehind && pending.isEmpty
-    const page = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0)
+    const page = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0, limit)
     pending.add(page.changes)
     if (page.changes.length === 0) pending.noteEnd(pending.cursor)
     else if (pending.end === undefined && !pending.hasEnded) {
@@ -159,22 +166,34 @@ class MirrorRun {
     const changes = isPart ? pending.takeAll() : pending.takeEnded()
     if (changes.length > 0 || !isConsistent(mirror)) {
       const next = { source: source.url, cursor: pending.applied, ...(isPart && { consistentAt }) }
-      await this.#commit(prepareFollowStep(mirror, next, changes))
+      if (!(await this.#commit(prepareFollowStep(mirror, next, changes)))) {
+        // With this limit, the step had a single transaction.
+        if (limit === 1) await this.#applyInParts(mirror, pending.applied)
+        return
+      }
     } else if (pending.exceeds(transactionMax)) {
-      this.lag.fallBehind(LARGE)
-      await this.#commit({
-        expected: mirror,
-        next: { ...mirror, consistentAt: known(pending.end) },
-      })
+      await this.#applyInParts(mirror, known(pending.end))
     }
     if (isPart) return
     if (changes.length > 0 || page.changes.length === 0) await this.lag.note(changes)
   }
 
-  async #commit(step: MirrorStep): Promise<MirrorRestriction> {
+  /** Makes the mirror unreadable until it has applied the changes up to a cursor, in several steps. */
+  async #applyInParts(mirror: MirrorRestriction, consistentAt: string): Promise<void> {
+    this.lag.fallBehind(LARGE)
+    await this.#commit({ expected: mirror, next: { ...mirror, consistentAt } })
+  }
+
+  /** Resolves to whether the step was made. If it was too large, the next ones are smaller. */
+  async #commit(step: MirrorStep): Promise<boolean> {
     const result = await this.#options.store.restrict(step)
+    if (result === 'too-large') {
+      this.#limit = Math.ceil(this.#limit / 2)
+      return false
+    }
     if (result !== 'done') throw new MirrorError(REFUSALS[result])
+    this.#limit = Math.min(2 * this.#limit, PAGE_SIZE)
     this.#mirror = step.next
-    return step.next
+    return true
   }
 }

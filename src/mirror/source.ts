@@ -38,8 +38,8 @@ export interface FeedPage {
 /** What a mirror reads. */
 export interface MirrorSource {
   readonly url: string
-  readPlants(after?: bigint): Promise<PlantPage>
-  readChanges(after: string, wait?: number): Promise<FeedPage>
+  readPlants(after?: bigint, limit?: number): Promise<PlantPage>
+  readChanges(after: string, wait?: number, limit?: number): Promise<FeedPage>
 }
 
 export interface SourceOptions {
@@ -79,8 +79,8 @@ export class Source implements MirrorSource {
   }
 
   /** Reads some of the plants with a greater id, or the first ones. */
-  async readPlants(after?: bigint): Promise<PlantPage> {
-    const query = { limit: PAGE_SIZE, ...(after !== undefined && { after }) }
+  async readPlants(after?: bigint, limit = PAGE_SIZE): Promise<PlantPage> {
+    const query = { limit, ...(after !== undefined && { after }) }
     const page = await this.#client.listPlants(query, this.#options).catch(rethrow)
     const plants = page.plants.map((plant) => this.#plants.read(plant))
     let next = after
@@ -95,8 +95,8 @@ export class Source implements MirrorSource {
   }
 
   /** Reads some of the changes after a cursor. `latest` is the end of the feed. */
-  async readChanges(after: string, wait = 0): Promise<FeedPage> {
-    const query = { after, limit: PAGE_SIZE, wait }
+  async readChanges(after: string, wait = 0, limit = PAGE_SIZE): Promise<FeedPage> {
+    const query = { after, limit, wait }
     const page = await this.#client.listChanges(query, this.#options).catch(rethrow)
     const changes = page.changes.map((change): Change => {
       if (change.plant === undefined) return change

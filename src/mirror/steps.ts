@@ -22,21 +22,25 @@ export type MirrorStep = RestrictionStep & { readonly next: MirrorRestriction }
  * Prepares a step that copies the plants in a range of ids, and removes others there, which are from an earlier copy. It
  * also applies a page of changes to the plants copied so far, so that the cursor does not expire during a long copy, and
  * a source that is restored meanwhile is noticed.
+ *
+ * @param limit how many plants and changes to read; with 1, the step makes one change at most
  */
 export async function prepareCopyStep(
   expected: PartialMirror,
   source: MirrorSource,
   store: Pick<PlantStore, 'list'>,
+  limit = PAGE_SIZE,
 ): Promise<MirrorStep & { readonly copied: number }> {
   const { copyFrom } = expected
   const after = copyFrom === INT64_MIN ? undefined : copyFrom - 1n
   const [theirs, ours, feed] = await Promise.all([
-    source.readPlants(after),
-    listPlants(store, readPage, after),
-    source.readChanges(expected.cursor),
+    source.readPlants(after, limit),
+    listPlants(store, readPage, after, limit),
+    source.readChanges(expected.cursor, 0, limit),
   ])
   const [end = INT64_MAX, ourEnd = INT64_MAX] = [theirs.next, ours.next]
-  const through = end < ourEnd ? end : ourEnd
+  const isChangeOnly = limit === 1 && feed.changes.length > 0
+  const through = isChangeOnly ? copyFrom - 1n : end < ourEnd ? end : ourEnd
   const isCovered = ({ id }: { readonly id: bigint }) => id <= through
   const present = ours.plants.filter(isCovered)
   const copied = theirs.plants.filter(isCovered)
@@ -60,8 +64,9 @@ export async function listPlants(
   store: Pick<PlantStore, 'list'>,
   readPage: PageReader,
   after: bigint | undefined,
+  limit = PAGE_SIZE,
 ): Promise<PlantPage> {
-  const page = await store.list({ after, limit: PAGE_SIZE })
+  const page = await store.list({ after, limit })
   return { plants: readPage(page), next: page.next }
 }
 

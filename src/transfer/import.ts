@@ -3,6 +3,7 @@ import {
   type ApplyMode,
   type ChangeResult,
   conflictMessage,
+  type ListResult,
   type NewPlant,
   type PlantChange,
 } from '../../service/plant-store.ts'
@@ -59,7 +60,7 @@ export type ImportChange = Extract<PlantChange, { readonly type: 'create' | 'put
 /** The part of the store that an import needs. */
 export interface ImportStore {
   /** See PlantStore.apply. */
-  apply(changes: readonly ImportChange[], mode: ApplyMode): Promise<ChangeResult[]>
+  apply(changes: readonly ImportChange[], mode: ApplyMode): Promise<ListResult>
 }
 
 /** Number of records per result. `blank` counts records without any value. */
@@ -184,7 +185,8 @@ async function storeRecords(
 }
 
 /**
- * Stores plants in one transaction, and resolves to their results in the same order. With `stop`, those from the first
+ * Stores plants, in one transaction unless they affect too much text, and resolves to their results in the same order.
+ * With `stop`, those from the first
  * conflict on are not stored, and the results end with a conflict.
  */
 export async function importPlants(
@@ -194,7 +196,14 @@ export async function importPlants(
 ): Promise<ImportResult[]> {
   const { type, mode, results } = CHANGES[onConflict]
   const changes = plants.map((plant) => ({ ...plant, type }))
-  const imported = (await store.apply(changes, mode)).map((result) => known(results[result]))
+  const applied = await store.apply(changes, mode)
+  if (applied === 'too-large') {
+    const middle = Math.ceil(plants.length / 2)
+    const first = await importPlants(store, plants.slice(0, middle), onConflict)
+    if (onConflict === 'stop' && first.at(-1) === 'conflict') return first
+    return [...first, ...(await importPlants(store, plants.slice(middle), onConflict))]
+  }
+  const imported = applied.map((result) => known(results[result]))
   const conflict = imported.indexOf('conflict')
   if (conflict === -1 || mode === 'each') return imported
   return [...(await importPlants(store, plants.slice(0, conflict), onConflict)), 'conflict']

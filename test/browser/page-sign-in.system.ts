@@ -159,8 +159,6 @@ testInBrowser(t, 'signing in to the page', (open) => {
     await plants.button('Save').click()
     await plants.shows('Not saved. Your session cannot be extended')
     setting.issuer.fault = () => false
-    await plants.shows('Live')
-    await plants.button('Send again').click()
     await plants.rows('Abies nigra').waitFor()
   })
 
@@ -211,13 +209,30 @@ testInBrowser(t, 'signing in to the page', (open) => {
     await (await question).dismiss()
     await left
 
-    await page.getByText('Use an access token instead').click()
-    await plants.signIn(setting.service.token)
+    setting.issuer.fault = () => false
+    await plants.button('Sign in').click()
+    await authenticate(plants)
     await plants.button('Save').click()
     await plants.rows('Abies nigra').waitFor()
     await page.reload()
     await plants.rows('Abies nigra').waitFor()
     t.equal(await page.getByText('not saved').count(), 0, 'the copy is forgotten')
+  })
+
+  t.test('when the session ends, nobody else finds what was typed', async (t) => {
+    const setting = await start(t, SHORT)
+    const plants = await openAs(t, open, setting)
+    await plants.button('Delete Abies alba').click()
+    await plants.button('Undo').click()
+    await plants.edit('Abies alba', { name: 'Abies nigra' })
+    await signOutAtIssuer(plants, setting.issuer)
+    await plants.shows('1 change is not saved')
+    await plants.shows("sign in again as ada's name")
+    await plants.button('Sign in').click()
+    await authenticate(plants, 'bob')
+    await plants.shows("bob's name")
+    await plants.rows('Abies alba').waitFor()
+    t.equal(await plants.page.locator('form.editor, .tray, .undo').count(), 0)
   })
 
   t.test('a person can cancel signing in', async (t) => {

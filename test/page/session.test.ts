@@ -59,6 +59,30 @@ t.test('a session knows what its token permits', async (t) => {
   await t.rejects(openSession('wrong'), { name: 'PlantStoreError' })
 })
 
+t.test('what a tab keeps has the same owner after a token is replaced', async (t) => {
+  const issuer = await startIssuer(t)
+  const service = await startService(t, { config: issuer.config })
+  openTab(t).open(`${service.url}/`)
+  const ownerOf = async (access: string | Person) => (await openSession(access)).ownerId
+  const ada = await ownerOf(await service.issueToken('ada', ['read']))
+  await new AccessTokens(service.store).revoke('ada')
+  t.equal(await ownerOf(await service.issueToken('ada', ['write'])), ada)
+  t.not(await ownerOf(service.token), ada)
+
+  const name = 'ada'
+  const subject = await ownerOf(await issuer.sign({ sub: '1', name }))
+  t.equal(await ownerOf(await issuer.sign({ sub: '1' })), subject)
+  const person = {
+    id: subject,
+    name,
+    accessToken: () => issuer.sign(),
+    signOutUrl: () => undefined,
+  }
+  t.equal(await ownerOf(person), subject)
+  const others = [ada, await ownerOf(await issuer.sign({ sub: '2', name }))]
+  t.notOk(others.includes(subject), 'names of people are not unique')
+})
+
 t.test('while nobody can change plants, a session cannot either, and knows why', async (t) => {
   const service = await startService(t)
   await makeMirror(service.store)
@@ -91,6 +115,7 @@ t.test('a session notices that the issuer has ended it', async (t) => {
     () => Promise.reject(new SignInError('ended', 'Your session has ended.')),
   ]
   const person: Person = {
+    id: 'ada',
     name: 'Ada',
     accessToken: () => (outcomes.shift() ?? t.fail)() as Promise<string>,
     signOutUrl: () => undefined,
@@ -108,6 +133,7 @@ t.test('a session continues while the service cannot read a new key of the issue
   const service = await startService(t, { config, issuer: { cooldownMs: 3000 } })
   openTab(t).open(`${service.url}/`)
   const person = {
+    id: 'ada',
     name: 'Ada',
     accessToken: () => issuer.sign(),
     signOutUrl: () => undefined,

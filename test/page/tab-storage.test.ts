@@ -18,6 +18,18 @@ t.test('text is kept in memory', async (t) => {
   t.same(await storage.names(), [])
 })
 
+t.test('text belongs to one owner', async (t) => {
+  openTab(t)
+  const storage = new TabStorage()
+  t.equal(storage.owner, undefined)
+  await storage.set({ a: 'one' })
+  await storage.handOver({ id: '1', name: 'ada' })
+  t.same([storage.owner, await storage.names()], [{ id: '1', name: 'ada' }, []])
+  await storage.set({ b: 'two' })
+  await storage.clear()
+  t.same([storage.owner, await storage.names()], [undefined, []])
+})
+
 t.test('a browser that blocks storage, or has no room, keeps text all the same', async (t) => {
   const full = new MemoryStorage()
   full.setItem = () => {

@@ -138,7 +138,7 @@ t.test('a single change does not wait for a queue of lists', async (t) => {
   await Promise.all(lists)
   t.same(
     disk.commits.map((commit) => commit.changes.map(({ type }) => type)),
-    [['apply'], ['removeToken', 'apply'], ['apply'], ['apply'], ['apply']],
+    [['apply'], ['apply', 'removeToken'], ['apply'], ['apply'], ['apply']],
   )
 })
 

@@ -1,5 +1,10 @@
 /** The failures of operations on plants. */
-import { conflictMessage, type NoMatch, type Refusal } from '../../../service/plant-store.ts'
+import {
+  conflictMessage,
+  LIST_TEXT_MAX,
+  type NoMatch,
+  type Refusal,
+} from '../../../service/plant-store.ts'
 
 interface Failure<Code extends string> {
   readonly failure: Code
@@ -24,6 +29,11 @@ export function toFailure(id: bigint, reason: NoMatch) {
 export function toRefusal(id: bigint, refusal: Refusal) {
   return refusal === 'conflict' ? toConflict(id) : toFailure(id, refusal)
 }
+
+export const LIST_TOO_LARGE = {
+  failure: 'changes-too-large',
+  message: `the list affects more than ${LIST_TEXT_MAX} bytes of stored plants; send fewer changes at a time`,
+} as const
 
 /** The failure of one item of the body. */
 export function ofItem<Code extends string>(

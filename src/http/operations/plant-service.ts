@@ -19,7 +19,7 @@ import {
 import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import { countEffects, findRepetition, toPlantChange } from './change-list.ts'
-import { ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
+import { LIST_TOO_LARGE, ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 
@@ -55,6 +55,7 @@ export class PlantService implements Handlers {
     }
     const changes = plants.map((plant) => ({ type: 'create' as const, ...plant }))
     const results = await this.#store.apply(changes, 'all-or-none')
+    if (results === 'too-large') return LIST_TOO_LARGE
     const conflict = results.indexOf('conflict')
     if (conflict !== -1) return ofItem(conflict, toConflict(known(plants[conflict]).id))
     const { created, unchanged } = countEffects(results)
@@ -72,6 +73,7 @@ export class PlantService implements Handlers {
     }
     const changes = body.map((change) => toPlantChange(this.#codec, change))
     const results = await this.#store.apply(changes, 'all-or-none')
+    if (results === 'too-large') return LIST_TOO_LARGE
     for (const [index, result] of results.entries()) {
       if (isRefusal(result)) return ofItem(index, toRefusal(known(body[index]).id, result))
     }

@@ -2,8 +2,8 @@ import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/cha
 import { textLength } from '../../../service/plant-content.ts'
 import type {
   ApplyMode,
-  ChangeResult,
   CreateResult,
+  ListResult,
   NewPlant,
   NoMatch,
   PageRequest,
@@ -58,7 +58,7 @@ export class PostgresStore implements Store {
   readonly webhooks: PostgresWebhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
-  readonly #lists: GroupCommit<ChangeList, ChangeResult[]>
+  readonly #lists: GroupCommit<ChangeList, ListResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #tokens: PostgresTokens
   readonly #feed: PostgresFeed
@@ -118,7 +118,7 @@ export class PostgresStore implements Store {
     return this.#creates.submit(plant)
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]> {
+  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
     return this.#lists.submit({ changes, mode })
   }
 

@@ -7,14 +7,20 @@ import { InFlight } from './in-flight.ts'
  */
 const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
 
+/** In place of the result of a change that its transaction had no room for. */
+export type Postponed = 'postponed'
+
 /** Whether a transaction of a size takes no further change. Its last one may exceed the limit. */
 export function isFull({ changes, text }: Size): boolean {
   return changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
 }
 
 export interface GroupCommitOptions<Change, Result> {
-  /** Makes changes in one transaction and resolves to their results. One call at a time is in flight. */
-  readonly commit: (changes: readonly Change[]) => Promise<Result[]>
+  /**
+   * Makes changes in one transaction and resolves to their results. Can postpone any but the first. One call at a time is
+   * in flight.
+   */
+  readonly commit: (changes: readonly Change[]) => Promise<(Result | Postponed)[]>
   /** The size that a change counts toward the limits while it waits. */
   readonly sizeOf: (change: Change) => Size
   /** By default, no other thread shares the limit of waiting changes. */
@@ -38,14 +44,15 @@ interface Waiting<Change, Result> {
  * waiting until it has a result.
  *
  * A change that counts as several, such as a list of changes, waits while others fill the transaction, but each
- * transaction has room for one. So a single change waits for the lists of at most one transaction of its own thread,
- * however many are queued. Other threads can have one more each.
+ * transaction begins with one. So a single change waits for the lists of at most one transaction of its own thread,
+ * however many are queued. Other threads can have one more each. A change that was postponed, because it affects large
+ * plants, waits like a list.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
   readonly #sizeOf: (change: Change) => Size
   readonly #arrived: Waiting<Change, Result>[] = []
-  /** Waiting changes that count as several. */
+  /** Waiting changes that count as several, after those that were postponed. */
   readonly #arrivedLarge: Waiting<Change, Result>[] = []
   readonly #waiting: WaitingChanges
   readonly #unsettled = new InFlight()
@@ -89,10 +96,15 @@ export class GroupCommit<Change, Result> {
 
   async #commitNext(): Promise<void> {
     this.#isCommitting = true
-    const taken = this.#take()
+    let taken = this.#take()
     try {
       const results = await this.#commit(taken.map(({ change }) => change))
-      for (const [index, result] of results.entries()) taken[index]?.resolve(result)
+      const postponed = taken.filter((_, index) => results[index] === 'postponed')
+      for (const [index, result] of results.entries()) {
+        if (result !== 'postponed') taken[index]?.resolve(result)
+      }
+      this.#arrivedLarge.unshift(...postponed)
+      if (postponed.length > 0) taken = taken.filter((_, index) => results[index] !== 'postponed')
     } catch (error) {
       // Changes that arrived during the failed commit would only wait to fail the same way.
       const others =
@@ -112,7 +124,7 @@ export class GroupCommit<Change, Result> {
   /** Removes the changes of the next transaction from the queues. */
   #take(): Waiting<Change, Result>[] {
     const taken = takeFirst(this.#arrived)
-    return [...taken, ...takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1)]
+    return [...takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1), ...taken]
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type ChangeResult,
   type ChangeType,
   contentVersion,
+  LIST_TEXT_MAX,
   type NewPlant,
   type NoMatch,
   type Plant,
@@ -23,6 +24,8 @@ import type { Size } from './group-commit.ts'
 export interface ChangeList {
   readonly changes: readonly PlantChange[]
   readonly mode: ApplyMode
+  /** How much text several changes may affect, in bytes. By default LIST_TEXT_MAX. */
+  readonly textMax?: number
 }
 
 /** The changes of some types. */
@@ -104,6 +107,28 @@ function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
 
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
+
+/** What changes do to a plant: it is undefined where there is none, and the same object if they have no effect. */
+export interface Effect {
+  readonly before: StoredPlant | undefined
+  readonly after: StoredPlant | undefined
+}
+
+/** The text that changes affect, in bytes. */
+export function measureEffect({ before, after }: Effect): number {
+  const read = before === undefined ? 0 : textBytes(before)
+  return after === undefined || after === before ? read : read + textBytes(after)
+}
+
+/** The length of a plant's text in UTF-8, in bytes. */
+export function textBytes({ name, tag, fields }: Plant): number {
+  return Buffer.byteLength(name) + Buffer.byteLength(tag ?? '') + Buffer.byteLength(fields ?? '')
+}
+
+/** How much text the changes of a list may affect, in bytes. A single change may affect any. */
+export function listTextMax({ changes, textMax = LIST_TEXT_MAX }: ChangeList): number {
+  return changes.length > 1 ? textMax : Number.MAX_SAFE_INTEGER
+}
 
 /** The size that a change counts toward the limits on waiting changes. */
 export function measureChange(change: PlantChange): Size {

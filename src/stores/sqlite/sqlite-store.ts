@@ -3,8 +3,8 @@ import type { Database } from 'better-sqlite3'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   ApplyMode,
-  ChangeResult,
   CreateResult,
+  ListResult,
   NewPlant,
   NoMatch,
   PageRequest,
@@ -39,6 +39,7 @@ import { type FileIdentity, OpenFile } from './file/file-identity.ts'
 import { exportPlants, Reader } from './reads/reader.ts'
 import type { SqliteMetrics } from './writer/sqlite-metrics.ts'
 import {
+  type CommitResult,
   measureCall,
   type SubmitWrite,
   type WriteCall,
@@ -162,7 +163,7 @@ export class SqliteStore implements Store {
     return this.#write({ ...plant, type: 'create' })
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ChangeResult[]> {
+  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
     return this.#write({ type: 'apply', changes, mode })
   }
 
@@ -288,7 +289,7 @@ export class SqliteStore implements Store {
     await this.#writerHost?.close()
   }
 
-  async #commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
+  async #commit(changes: readonly WriteCall[]): Promise<CommitResult[]> {
     if (this.#writer instanceof WriterClient) return this.#writer.commit(changes)
     try {
       return this.#writer.commit(changes)

@@ -80,9 +80,10 @@ const halfBatch: StoreFault = {
   plant: (store) => ({
     apply: async (changes, mode) => {
       const first = await store.apply(changes.slice(0, 1), mode)
-      if (first.some(isRefusal)) return store.apply(changes, mode)
+      if (first === 'too-large' || first.some(isRefusal)) return store.apply(changes, mode)
       await setTimeout(5)
-      return [...first, ...(await store.apply(changes.slice(1), mode))]
+      const others = await store.apply(changes.slice(1), mode)
+      return others === 'too-large' ? others : [...first, ...others]
     },
   }),
 }

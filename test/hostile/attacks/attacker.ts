@@ -11,6 +11,9 @@ const WAVE = 250
 /** Time limit for the responses of one exchange. */
 const PATIENCE_MS = 20_000
 
+/** How long an attack goes on at full size, in milliseconds. */
+export const DURATION_MS = 20_000
+
 /** What one client can do to harm the others. Scale 1 is the size at which the problem was found. */
 export interface Attack {
   readonly name: string
@@ -93,6 +96,11 @@ export class Attacker {
     await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => {})
     return socket.destroyed ? undefined : socket
   }
+}
+
+/** The time at which an attack ends. */
+export function endOf({ scale }: Attacker): number {
+  return performance.now() + Math.min(1, scale) * DURATION_MS
 }
 
 /** A request head. An empty token leaves `Authorization` out. */

@@ -2,12 +2,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Attack, type Attacker, createHead, createOf, head } from './attacker.ts'
+import {
+  type Attack,
+  type Attacker,
+  createHead,
+  createOf,
+  DURATION_MS,
+  endOf,
+  head,
+} from './attacker.ts'
 
 const UNREAD = { reads: false }
-
-/** How long an attack goes on at full size, in milliseconds. */
-const DURATION_MS = 20_000
 
 const SMALL = head('GET /plants/4')
 
@@ -185,10 +190,6 @@ const forgedTokens: Attack = {
       while (performance.now() < end && (await send()));
     })
   },
-}
-
-function endOf({ scale }: Attacker): number {
-  return performance.now() + Math.min(1, scale) * DURATION_MS
 }
 
 /** Repeats an attack once a second. */

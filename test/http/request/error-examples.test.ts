@@ -99,6 +99,14 @@ const PRODUCE: Readonly<Record<string, (t: Test) => Promise<Answer | undefined>>
     service.call({ method: 'GET', path: '/plants/4', headers: { 'if-match': '"other"' } }),
   'plant-changed of changePlants': () => change({ op: 'remove', id: 4n, ifMatch: '"other"' }),
   'body-too-large': () => service.call({ body: { id: 5n, name: 'x'.repeat(2 ** 20) } }),
+  'changes-too-large': async (t) => {
+    const full = await startService(t)
+    // Together with what the removals read, they exceed 8 MiB.
+    const ids = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n]
+    for (const id of ids) await full.call({ body: { id, name: 'x'.repeat(2 ** 20 - 100) } })
+    const body = ids.map((id) => ({ op: 'remove', id }))
+    return full.call({ method: 'PATCH', path: '/plants', body })
+  },
   'unsupported-media-type': () =>
     service.call({ ...create, headers: { 'content-type': 'text/plain' } }),
   'unsupported-charset': () =>

@@ -38,13 +38,11 @@ t.test('an error that is a bug is passed on unchanged', async (t) => {
   const store = await open()
   t.teardown(() => store.close())
   const mistyped = { id: 1n, name: null as unknown } as NewPlant
-  await t.rejects(importPlants(store, [mistyped], 'stop'), { code: '23502' }, 'not_null_violation')
-  await t.rejects(createAll(store, [mistyped]), { code: '23502' })
-  await t.rejects(
-    store.create({ id: 1n, name: '\u0000' }),
-    { code: '22021' },
-    'not in the encoding',
-  )
+  await t.rejects(store.create(mistyped), { code: '23502' }, 'not_null_violation')
+  const invalid = { id: 1n, name: '\u0000' }
+  await t.rejects(store.create(invalid), { code: '22021' }, 'not in the encoding')
+  await t.rejects(importPlants(store, [invalid], 'stop'), { code: '22021' })
+  await t.rejects(createAll(store, [invalid]), { code: '22021' })
   await t.rejects(store.get(2n ** 63n), { code: '22003' }, 'numeric_value_out_of_range')
   const unbindable = { id: 1n, name: { x: 1n } as unknown } as NewPlant
   await t.rejects(importPlants(store, [unbindable], 'stop'), TypeError)

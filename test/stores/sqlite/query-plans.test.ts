@@ -21,7 +21,6 @@ const SCANS: Record<string, string> = {
   'SELECT * FROM tokens ORDER BY name': 'reads all tokens, of which there are few',
   'SELECT id FROM change_log': 'reads the only row',
   'SELECT 1 FROM plant_restriction': 'reads the only row',
-  'DELETE FROM changes WHERE position > ?': 'deletes what its own transaction has logged',
   [DELETE_SOME]: 'deletes a bounded number of rows from the first one on',
   [FEED_START]: 'looks up the first or last row of an index',
   [IS_UNMARKED]: 'looks up the last row',

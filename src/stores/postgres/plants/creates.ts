@@ -1,27 +1,38 @@
-import type { CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
+import {
+  type CreateResult,
+  LIST_TEXT_MAX,
+  type NewPlant,
+  type Plant,
+} from '../../../../service/plant-store.ts'
+import type { Postponed } from '../../shared/group-commit.ts'
 import { repeatCreate } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
-import { toColumns } from './plant-columns.ts'
+import { isRead, type LimitedRow, limitText, toColumns } from './plant-columns.ts'
 import { INSERT } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
- * and an acknowledged replay could be lost with the primary.
+ * and an acknowledged replay could be lost with the primary. Small plants come first, so that they do not wait for
+ * large ones.
  */
-const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE`
+const FIND = limitText(
+  `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE`,
+  { order: 'bytes, id', condition: 'total - bytes < $2::int8' },
+)
 
 /**
- * Creates plants in one statement, as if one after the other, and resolves to their results in the same order.
+ * Creates plants in one statement, as if one after the other, and resolves to their results in the same order. Postpones
+ * those with taken ids if the plants there are large.
  *
  * @throws StoreUnavailable if they cannot be created now; some may have been created
  */
 export async function createPlants(
   client: Pick<PooledClient, 'change'>,
   plants: readonly NewPlant[],
-): Promise<CreateResult[]> {
-  const stored = new Map<bigint, Plant>()
+): Promise<(CreateResult | Postponed)[]> {
+  const stored = new Map<bigint, Plant | Postponed>()
   const created = new Set<bigint>()
   let pending = removeRepeatedIds(plants)
   // Repeated if a plant with the same id was removed between the two statements.
@@ -30,14 +41,16 @@ export async function createPlants(
     for (const { id } of inserted) created.add(id)
     const taken = pending.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
-      const rows = await client.change<PlantRow>(FIND, [taken.map(({ id }) => id)])
-      for (const row of rows) stored.set(row.id, toPlant(row))
+      const ids = taken.map(({ id }) => id)
+      const rows = await client.change<LimitedRow<PlantRow>>(FIND, [ids, LIST_TEXT_MAX])
+      for (const row of rows) stored.set(row.id, isRead(row) ? toPlant(row) : 'postponed')
     }
     pending = taken.filter(({ id }) => !stored.has(id))
     return pending.length === 0 ? true : undefined
   })
   return plants.map((plant) => {
     const present = stored.get(plant.id)
+    if (present === 'postponed') return present
     if (present !== undefined) return repeatCreate(present, plant)
     stored.set(plant.id, plant)
     return 'created'

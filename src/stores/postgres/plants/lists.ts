@@ -1,13 +1,40 @@
-import { type ChangeResult, isRefusal, type StoredPlant } from '../../../../service/plant-store.ts'
-import { type ChangeList, decide } from '../../shared/plant-change.ts'
+import { known } from '../../../../contract/known.ts'
+import {
+  type ChangeResult,
+  isRefusal,
+  LIST_TEXT_MAX,
+  type ListResult,
+  type StoredPlant,
+} from '../../../../service/plant-store.ts'
+import type { Postponed } from '../../shared/group-commit.ts'
+import {
+  type ChangeList,
+  decide,
+  type Effect,
+  listTextMax,
+  measureEffect,
+} from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'
-import { SET_GIVEN, toColumns, UNNESTED } from './plant-columns.ts'
+import {
+  isRead,
+  type LimitedRow,
+  limitText,
+  SET_GIVEN,
+  toColumns,
+  UNNESTED,
+} from './plant-columns.ts'
 import { IdTaken, insertAll, insertingTransaction } from './plant-inserts.ts'
 
 /** The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. */
-const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`
+const FIND = limitText(
+  `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`,
+  { order: 'id', condition: 'total <= $2::int8' },
+)
+
+/** The text of plants that FIND has not read. */
+const READ = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[])`
 
 /** Without locks, which would be taken out of order. */
 const FIND_IDS = 'SELECT id FROM plants WHERE id = ANY($1::int8[])'
@@ -17,39 +44,58 @@ const REPLACE = `
 
 const REMOVE = 'DELETE FROM plants WHERE id = ANY($1::int8[])'
 
-/** The effect of a list on a plant. */
-interface Effect {
-  readonly before: StoredPlant | undefined
-  readonly after: StoredPlant | undefined
+/** The effects of a list on plants, by their ids. */
+type Effects = ReadonlyMap<bigint, Effect>
+
+interface MeasuredRow extends PlantRow {
+  /** The length of its text. */
+  readonly bytes: number
 }
 
-/** The effects on plants, by their ids. */
-type Effects = ReadonlyMap<bigint, Effect>
+/** What became of a list in a transaction. */
+type Applied = ListResult | Postponed
 
 /**
  * Applies lists in one transaction, as if one after the other, and resolves to their results in the same order. See
- * PlantStore.apply.
+ * PlantStore.apply. Once the lists affect LIST_TEXT_MAX, it postpones the others.
  *
  * @throws StoreUnavailable if they cannot be applied now
  */
 export function applyLists(
   client: Pick<PooledClient, 'transaction'>,
   lists: readonly ChangeList[],
-): Promise<ChangeResult[][]> {
+): Promise<Applied[]> {
   return insertingTransaction(client, (run) => attemptLists(run, lists))
 }
 
 /** Applies lists in a transaction of `insertingTransaction`. */
-export async function attemptLists(
-  run: Run,
-  lists: readonly ChangeList[],
-): Promise<ChangeResult[][]> {
+export async function attemptLists(run: Run, lists: readonly ChangeList[]): Promise<Applied[]> {
   const ids = [...new Set(lists.flatMap(({ changes }) => changes.map(({ id }) => id)))]
-  const rows = await run<PlantRow>(FIND, [ids])
-  const plants = new Map(rows.map((row) => [row.id, toPlant(row)]))
-  const free = new Set(ids.filter((id) => !plants.has(id)))
-  const planned = lists.map((list) => planList(plants, list))
-  const rounds = separate(planned.map(({ effects }) => effects))
+  const rows = await run<LimitedRow<MeasuredRow>>(FIND, [ids, LIST_TEXT_MAX])
+  const plants = new Map(rows.filter(isRead).map((row) => [row.id, toPlant(row)]))
+  const unread = new Map(rows.filter((row) => !isRead(row)).map(({ id, bytes }) => [id, bytes]))
+  const free = new Set(ids)
+  for (const { id } of rows) free.delete(id)
+  const applied: Applied[] = []
+  const effects: Effects[] = []
+  let affected = 0
+  for (const list of lists) {
+    const missing = [...new Set(list.changes.map(({ id }) => id))].filter((id) => unread.has(id))
+    const bytes = missing.reduce((sum, id) => sum + known(unread.get(id)), 0)
+    if (affected >= LIST_TEXT_MAX || bytes > listTextMax(list)) {
+      applied.push(affected >= LIST_TEXT_MAX ? 'postponed' : 'too-large')
+      continue
+    }
+    if (missing.length > 0) {
+      for (const row of await run<PlantRow>(READ, [missing])) plants.set(row.id, toPlant(row))
+      for (const id of missing) unread.delete(id)
+    }
+    const plan = planList(plants, list)
+    affected += plan.affected
+    applied.push(plan.results ?? 'too-large')
+    effects.push(plan.effects)
+  }
+  const rounds = separate(effects)
   for (const [id] of rounds.flatMap((effects) => [...effects])) free.delete(id)
   if (free.size > 0) {
     // Without the wait, a plant that an earlier attempt removed could be back after a failover.
@@ -59,20 +105,33 @@ export async function attemptLists(
     if (again.length > rows.length) throw new IdTaken()
   }
   for (const effects of rounds) await write(run, effects)
-  return planned.map(({ results }) => results)
+  return applied
+}
+
+interface PlannedList {
+  /** Undefined if the list affects too much text. */
+  readonly results?: ChangeResult[]
+  readonly effects: Effects
+  /** How much text it affects, in bytes; if it is too much, as far as that was measured. */
+  readonly affected: number
 }
 
 /** @param plants those with the ids of the list, as they are before it; changed to those after it */
-function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeList) {
+function planList(plants: Map<bigint, StoredPlant>, list: ChangeList): PlannedList {
+  const { changes, mode } = list
   const effects = new Map<bigint, Effect>()
-  const results = changes.map((change) => {
+  const results: ChangeResult[] = []
+  let affected = 0
+  for (const change of changes) {
     const { id } = change
     const before = plants.get(id)
     const { after: stored } = effects.get(id) ?? { after: before }
     const { result, after } = decide(stored, change)
+    affected += measureEffect({ before: stored, after })
+    if (affected > listTextMax(list)) return { effects: new Map(), affected }
     if (after !== stored) effects.set(id, { before, after })
-    return result
-  })
+    results.push(result)
+  }
   if (mode === 'all-or-none' && results.some(isRefusal)) effects.clear()
   for (const [id, { before, after }] of effects) {
     if (after === undefined) plants.delete(id)
@@ -80,7 +139,7 @@ function planList(plants: Map<bigint, StoredPlant>, { changes, mode }: ChangeLis
     // Created and removed again, so there is nothing to write.
     if (before === after) effects.delete(id)
   }
-  return { results, effects }
+  return { results, effects, affected }
 }
 
 /**

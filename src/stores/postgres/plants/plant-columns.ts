@@ -1,6 +1,6 @@
 /** The columns of the table `plants` in statements. */
 import type { StoredPlant } from '../../../../service/plant-store.ts'
-import { CONTENT_COLUMNS, contentValues, PLANT_COLUMNS } from '../../shared/rows.ts'
+import { CONTENT_COLUMNS, contentValues, PLANT_COLUMNS, type PlantRow } from '../../shared/rows.ts'
 import { textLength } from '../feed/change-tables.ts'
 
 /** The length of a plant's text, in bytes. */
@@ -12,6 +12,31 @@ export function columnsIf(condition: string): string {
     (each) => `CASE WHEN ${condition} THEN ${each} END AS ${each}`,
   )
   return ['id', ...content].join(', ')
+}
+
+/** A row whose name is null if its text was not read. */
+export type LimitedRow<Row extends PlantRow = PlantRow> =
+  | Row
+  | (Omit<Row, 'name'> & { readonly name: null })
+
+export function isRead<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
+  return row.name !== null
+}
+
+/**
+ * A query for the plants that another one finds, perhaps with locks, and their `bytes`. Reads the text of those that meet
+ * a condition on `bytes` and on `total`, the bytes of a plant and of those before it.
+ */
+export function limitText(
+  query: string,
+  { order, condition }: { readonly order: string; readonly condition: string },
+): string {
+  return `
+    SELECT ${columnsIf(condition)}, bytes
+    FROM (
+      SELECT *, sum(bytes) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) AS total
+      FROM (SELECT *, ${TEXT} AS bytes FROM (${query}) AS found) AS measured
+    ) AS summed`
 }
 
 /** A condition that a plant has the content in consecutive parameters. */

@@ -4,6 +4,7 @@ import {
   type Restriction,
   type RestrictionResult,
   type RestrictionStep,
+  STEP_TEXT_MAX,
 } from '../../../../service/restriction.ts'
 import {
   beginsCopy,
@@ -110,7 +111,11 @@ export async function restrict(
     if (beginsMirror(step) && (await run(ANY_PLANT)).length > 0) throw new StepRefused('not-empty')
     if (feed !== undefined) await beginFeed(run, feed)
     const [results = []] =
-      changes === undefined ? [] : await attemptLists(run, [{ changes, mode: 'each' }])
+      changes === undefined
+        ? []
+        : await attemptLists(run, [{ changes, mode: 'each', textMax: STEP_TEXT_MAX }])
+    // The only list is never postponed.
+    if (typeof results === 'string') throw new StepRefused('too-large')
     if (!hasEffect(step, results)) throw new StepRefused('diverged')
     await run(SET, restrictionValues(next))
     return 'done'

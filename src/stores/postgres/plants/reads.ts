@@ -7,15 +7,12 @@ import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/l
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { joinPlants, PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import type { Run } from '../connection/pooled-client.ts'
-import { columnsIf, TEXT } from './plant-columns.ts'
+import { columnsIf, isRead, type LimitedRow, TEXT } from './plant-columns.ts'
 
 interface PlantPageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */
   readonly found: bigint
 }
-
-/** The name is null if the text of the plants read is too long. */
-type LimitedRow<Row extends PlantRow> = Row | (Omit<Row, 'name'> & { readonly name: null })
 
 /**
  * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
@@ -98,13 +95,9 @@ async function readRows(
         ? await run<LimitedRow<PlantPageRow>>(PAGE, values)
         : await run<LimitedRow<PlantPageRow>>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
-  if (!rows.every(isShort) || rows.length > max.rows) return TOO_LONG
+  if (!rows.every(isRead) || rows.length > max.rows) return TOO_LONG
   const isLast = Number(found[0]?.found ?? 0) === rows.length
   return { rows, next: isLast ? undefined : rows.at(-1)?.id }
-}
-
-function isShort<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
-  return row.name !== null
 }
 
 /**
@@ -153,7 +146,7 @@ export function pointReads(
   const findAll = async (ids: readonly bigint[]) => {
     const rows = await run<LimitedRow<PlantRow>>(PLANTS, [ids, SHORT_READ.text])
     const found = new Map<bigint, StoredPlant | typeof TOO_LONG>()
-    for (const row of rows) found.set(row.id, isShort(row) ? toPlant(row) : TOO_LONG)
+    for (const row of rows) found.set(row.id, isRead(row) ? toPlant(row) : TOO_LONG)
     return ids.map((id) => found.get(id))
   }
   const loader = new DataLoader(findAll, {

@@ -2,64 +2,60 @@ import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
 import {
   type ChangeResult,
-  type ChangeType,
   type CreateResult,
   isRefusal,
+  LIST_TEXT_MAX,
+  type ListResult,
   type NoMatch,
   type PlantChange,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import { type ChangeList, type ChangeOf, type Decision, decide } from '../../shared/plant-change.ts'
+import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
+import {
+  type ChangeList,
+  type ChangeOf,
+  type Decision,
+  decide,
+  type Effect,
+  listTextMax,
+  measureChange,
+  measureEffect,
+  textBytes,
+} from '../../shared/plant-change.ts'
 import { CONTENT_COLUMNS, contentValues, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
-
-/** A change that was made, and the plant before it. */
-interface Made<Type extends ChangeType = ChangeType> extends Decision<Type> {
-  readonly before: StoredPlant | undefined
-}
-
-type Effect = Pick<Made, 'before' | 'after'>
+import { TEXT_BYTES } from '../reads/plant-json.ts'
 
 /** Prepares the changes that PlantStore describes. The caller runs them in a transaction. */
 export function preparePlantChanges(db: Database) {
-  const insert = db.prepare(
-    `INSERT INTO plants (id, ${CONTENT_COLUMNS.join(', ')})
-     VALUES (?, ${CONTENT_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
-  )
-  const select = db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?')
-  const replace = db.prepare(
-    `UPDATE plants SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
-  )
-  const erase = db.prepare('DELETE FROM plants WHERE id = ?')
-  const lastPosition = db.prepare<[], bigint | null>('SELECT max(position) FROM changes').pluck()
+  const table = preparePlantTable(db)
   const markEnd = db.prepare(MARK_END)
-  const removeChangesAfter = db.prepare('DELETE FROM changes WHERE position > ?')
+  /** The text that the transaction has affected, in bytes. */
+  const affected = { bytes: 0 }
 
-  /** Returns false if the id is taken. */
-  const store = (plant: StoredPlant): boolean =>
-    insert.run(plant.id, ...contentValues(plant)).changes === 1
-  const write = (before: StoredPlant | undefined, after: StoredPlant | undefined): void => {
-    if (before === after) return
-    if (after === undefined) erase.run(before?.id)
-    else if (before === undefined) store(after)
-    else replace.run(...contentValues(after), after.id)
-  }
-  const make = <Change extends PlantChange>(change: Change): Made<Change['type']> => {
-    const row = select.get(change.id)
-    const before = row && toPlant(row)
+  const make = <Change extends PlantChange>(change: Change): Decision<Change['type']> => {
+    const before = table.find(change.id)
     const decision = decide(before, change)
-    write(before, decision.after)
-    return { ...decision, before }
+    const effect = { before, after: decision.after }
+    affected.bytes += measureEffect(effect)
+    table.write(effect)
+    return decision
   }
-  /** Makes a change that can create a plant. A new plant needs no read. */
-  const makeFirst = <Change extends ChangeOf<'create' | 'put'>>(
-    change: Change,
-  ): Made<Change['type']> =>
-    store(change) ? { result: 'created', before: undefined, after: change } : make(change)
 
   return {
+    begin(): void {
+      affected.bytes = 0
+    },
+    /** Whether the transaction has affected so much text that changes of large plants must wait for another one. */
+    isFull: () => affected.bytes >= LIST_TEXT_MAX,
+    /** Whether a change affects a large plant, or makes one. */
+    isLarge: (change: PlantChange): boolean =>
+      (table.measure(change.id) ?? 0) + measureChange(change).text > ROW_TEXT_MAX,
     create(change: ChangeOf<'create'>): CreateResult {
-      return makeFirst(change).result
+      // A new plant needs no read.
+      if (!table.store(change)) return make(change).result
+      affected.bytes += textBytes(change)
+      return 'created'
     },
     update(change: ChangeOf<'update'>): StoredPlant | NoMatch {
       const { result, after } = make(change)
@@ -69,26 +65,90 @@ export function preparePlantChanges(db: Database) {
       const { result } = make(change)
       return result === 'unchanged' ? 'not-found' : result
     },
-    /** See PlantStore.apply. The transaction can contain other changes, so it is not rolled back. */
-    apply({ changes, mode }: ChangeList): ChangeResult[] {
+    /** See PlantStore.apply. */
+    apply(list: ChangeList): ListResult {
+      const plan = planList(table, list, affected)
+      if (plan === undefined) return 'too-large'
+      const { effects, results } = plan
+      if (list.mode === 'all-or-none' && results.some(isRefusal)) return results
       markEnd.run()
-      const start = lastPosition.get()
-      const made: Effect[] = []
-      const results: ChangeResult[] = []
-      for (const index of orderById(changes)) {
-        const change = known(changes[index])
-        const { result, before, after } = 'name' in change ? makeFirst(change) : make(change)
-        results[index] = result
-        if (before !== after) made.push({ before, after })
-      }
-      if (mode === 'all-or-none' && results.some(isRefusal)) {
-        for (const { before, after } of made.reverse()) write(after, before)
-        removeChangesAfter.run(start)
-      }
+      effects.forEach(table.write)
       markEnd.run()
       return results
     },
   }
+}
+
+type PlantTable = ReturnType<typeof preparePlantTable>
+
+function preparePlantTable(db: Database) {
+  const insert = db.prepare(
+    `INSERT INTO plants (id, ${CONTENT_COLUMNS.join(', ')})
+     VALUES (?, ${CONTENT_COLUMNS.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+  )
+  const select = db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?')
+  const measure = db
+    .prepare<bigint, number>(`SELECT ${TEXT_BYTES} FROM plants WHERE id = ?`)
+    .safeIntegers(false)
+    .pluck()
+  const replace = db.prepare(
+    `UPDATE plants SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
+  )
+  const erase = db.prepare('DELETE FROM plants WHERE id = ?')
+
+  /** Returns false if the id is taken. */
+  const store = (plant: StoredPlant): boolean =>
+    insert.run(plant.id, ...contentValues(plant)).changes === 1
+  return {
+    store,
+    /** The bytes of a plant's text, which are not read; undefined if there is no plant. */
+    measure: (id: bigint): number | undefined => measure.get(id),
+    find(id: bigint): StoredPlant | undefined {
+      const row = select.get(id)
+      return row && toPlant(row)
+    },
+    write({ before, after }: Effect): void {
+      if (before === after) return
+      if (after === undefined) erase.run(before?.id)
+      else if (before === undefined) store(after)
+      else replace.run(...contentValues(after), after.id)
+    },
+  }
+}
+
+/**
+ * Decides what the changes of a list do before it makes any. Returns undefined if they affect too much text, having
+ * read no more than that.
+ *
+ * @param affected counts the text, in bytes
+ */
+function planList(
+  { measure, find }: Pick<PlantTable, 'measure' | 'find'>,
+  list: ChangeList,
+  affected: { bytes: number },
+) {
+  const { changes } = list
+  const bytesMax = affected.bytes + listTextMax(list)
+  const effects: Effect[] = []
+  const results: ChangeResult[] = []
+  let last: { readonly id: bigint; readonly plant: StoredPlant | undefined } | undefined
+  for (const index of orderById(changes)) {
+    const change = known(changes[index])
+    const { id } = change
+    if (last?.id !== id) {
+      const bytes = measure(id)
+      if (affected.bytes + (bytes ?? 0) > bytesMax) return undefined
+      last = { id, plant: bytes === undefined ? undefined : find(id) }
+    }
+    const { result, after } = decide(last.plant, change)
+    const effect = { before: last.plant, after }
+    affected.bytes += measureEffect(effect)
+    if (affected.bytes > bytesMax) return undefined
+    results[index] = result
+    effects.push(effect)
+    last = { id, plant: after }
+  }
+  return { effects, results }
 }
 
 /**

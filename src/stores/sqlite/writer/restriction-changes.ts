@@ -1,11 +1,12 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
-import type { ChangeResult } from '../../../../service/plant-store.ts'
+import type { ListResult } from '../../../../service/plant-store.ts'
 import {
   beginsMirror,
   hasEffect,
   type RestrictionResult,
   type RestrictionStep,
+  STEP_TEXT_MAX,
 } from '../../../../service/restriction.ts'
 import { restrictedError } from '../../../config/restricted-error.ts'
 import type { ChangeList } from '../../shared/plant-change.ts'
@@ -22,8 +23,15 @@ import {
   REMOVE_BARRIER,
 } from '../file/restriction-barrier.ts'
 
-/** Thrown to roll a step back, because its effect was not the required one. */
-class Diverged extends Error {}
+/** Thrown to roll a step back. */
+class StepRefused extends Error {
+  readonly result: RestrictionResult
+
+  constructor(result: RestrictionResult) {
+    super(result)
+    this.result = result
+  }
+}
 
 /**
  * Returns a function that turns the error of a refused change into StoreUnavailable, while its transaction is open. It
@@ -45,7 +53,7 @@ export function prepareRefusal(db: Database): (error: unknown) => unknown {
  */
 export function prepareRestrictionChange(
   db: Database,
-  apply: (list: ChangeList) => ChangeResult[],
+  apply: (list: ChangeList) => ListResult,
 ): (step: RestrictionStep) => RestrictionResult {
   const read = prepareRestrictionRead(db)
   const anyPlant = db.prepare('SELECT 1 FROM plants LIMIT 1')
@@ -59,7 +67,9 @@ export function prepareRestrictionChange(
   const make = db.transaction((step: RestrictionStep) => {
     const { expected, next, changes = [] } = step
     clear.run()
-    if (!hasEffect(step, apply({ changes, mode: 'each' }))) throw new Diverged()
+    const results = apply({ changes, mode: 'each', textMax: STEP_TEXT_MAX })
+    if (results === 'too-large') throw new StepRefused(results)
+    if (!hasEffect(step, results)) throw new StepRefused('diverged')
     set.run(...restrictionValues(next))
     if (expected === undefined && next !== undefined) db.exec(RAISE_BARRIER)
     if (expected !== undefined && next === undefined) db.exec(REMOVE_BARRIER)
@@ -73,7 +83,7 @@ export function prepareRestrictionChange(
       make(step)
       return 'done'
     } catch (error) {
-      if (error instanceof Diverged) return 'diverged'
+      if (error instanceof StepRefused) return error.result
       throw error
     }
   }

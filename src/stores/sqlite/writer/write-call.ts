@@ -1,13 +1,13 @@
 import type {
-  ChangeResult,
   CreateResult,
+  ListResult,
   NoMatch,
   StoredPlant,
 } from '../../../../service/plant-store.ts'
 import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
 import type { StoredToken } from '../../../../service/token-store.ts'
 import type { NewWebhook, SavedProgress } from '../../../../service/webhook-store.ts'
-import type { Size } from '../../shared/group-commit.ts'
+import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,
   type ChangeOf,
@@ -42,7 +42,7 @@ interface WriteResults {
   create: CreateResult
   update: StoredPlant | NoMatch
   remove: 'removed' | NoMatch
-  apply: ChangeResult[]
+  apply: ListResult
   restrict: RestrictionResult
   pruneChanges: boolean
   replaceSetting: boolean
@@ -62,6 +62,9 @@ interface WriteResults {
 type WriteType = WriteCall['type']
 
 export type WriteResult = WriteResults[WriteType]
+
+/** The results of calls that share a transaction. */
+export type CommitResult = WriteResult | Postponed
 
 /** Makes a change, and resolves when it is on disk. */
 export type SubmitWrite = <Type extends WriteType>(

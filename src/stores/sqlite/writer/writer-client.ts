@@ -7,7 +7,7 @@ import type { OnProblem } from '../../shared/engine.ts'
 import type { Metrics } from '../../shared/store-metrics.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import type { SqliteOptions } from '../file/database.ts'
-import type { WriteCall, WriteResult } from './write-call.ts'
+import type { CommitResult, WriteCall } from './write-call.ts'
 
 /** Sent to the writer's thread. */
 export interface WriterRequest {
@@ -16,7 +16,7 @@ export interface WriterRequest {
   readonly deadline: bigint
 }
 
-export type WriterReply = Reply<WriteResult[]>
+export type WriterReply = Reply<CommitResult[]>
 
 /** Closing a store waits for its changes. These give up early, because webhook deliveries repeat them. */
 const REPEATABLE_TIMEOUT_MS = 500
@@ -33,7 +33,7 @@ export class WriterClient {
   readonly #port: MessagePort
   readonly #lockTimeout: number
   /** Requests without a reply, in order. */
-  readonly #pending: PromiseWithResolvers<WriteResult[]>[] = []
+  readonly #pending: PromiseWithResolvers<CommitResult[]>[] = []
 
   /** @param port of `WriterHost.connect` */
   constructor(port: MessagePort, lockTimeout: number) {
@@ -43,8 +43,8 @@ export class WriterClient {
   }
 
   /** See Writer.commit. Calls are executed in order. */
-  commit(changes: readonly WriteCall[]): Promise<WriteResult[]> {
-    const pending = Promise.withResolvers<WriteResult[]>()
+  commit(changes: readonly WriteCall[]): Promise<CommitResult[]> {
+    const pending = Promise.withResolvers<CommitResult[]>()
     const timeout = changes.every(isRepeatable)
       ? Math.min(REPEATABLE_TIMEOUT_MS, this.#lockTimeout)
       : this.#lockTimeout

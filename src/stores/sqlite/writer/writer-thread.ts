@@ -11,7 +11,7 @@ import { openDatabase } from '../file/database.ts'
 import { OpenFile } from '../file/file-identity.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { measureCall, type WriteCall, type WriteResult } from './write-call.ts'
+import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
 import { Writer } from './writer.ts'
 import {
   type WriterCommand,
@@ -111,19 +111,28 @@ function report(problem: string): void {
   parentPort?.postMessage({ problem } satisfies WriterProblem)
 }
 
-/** Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. */
+/**
+ * Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. The
+ * transaction has most room for the first of them, so the next one begins with another client.
+ */
 function receiveOthers(first: Received): Received[] {
-  const received = [first]
+  const received: Received[] = []
   let size = measure(first)
   for (const client of clients) {
-    if (client === first.client) continue
-    if (isFull(size)) break
+    if (client === first.client) {
+      received.push(first)
+      continue
+    }
+    if (isFull(size)) continue
     const request = receiveMessageOnPort(client)
     if (request === undefined) continue
     const other = { client, ...request.message }
     size = sumSizes([size, measure(other)])
     received.push(other)
   }
+  const { client } = received[0] ?? first
+  clients.delete(client)
+  clients.add(client)
   return received
 }
 
@@ -133,7 +142,7 @@ function measure({ changes }: WriterRequest): Size {
 
 /** Commits requests together, and replies to each. */
 function serve(requests: readonly Received[]): void {
-  let results: WriteResult[]
+  let results: CommitResult[]
   try {
     results = commit(
       requests.flatMap(({ changes }) => changes),
@@ -159,7 +168,7 @@ function send(client: MessagePort, reply: WriterReply): void {
   client.postMessage(reply)
 }
 
-function commit(changes: readonly WriteCall[], deadline: bigint): WriteResult[] {
+function commit(changes: readonly WriteCall[], deadline: bigint): CommitResult[] {
   for (;;) {
     try {
       return writer.commit(changes)

@@ -10,14 +10,14 @@ import { prepareSettingChange } from './setting-change.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { prepareTokenChanges } from './token-changes.ts'
 import { prepareWebhookChanges } from './webhook-changes.ts'
-import { measureCall, type WriteCall, type WriteResult } from './write-call.ts'
+import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
   readonly #db: Database
   readonly #file: OpenFile | undefined
   readonly #mapError: (error: unknown) => unknown
-  readonly #commit: (changes: readonly WriteCall[]) => WriteResult[]
+  readonly #commit: (changes: readonly WriteCall[]) => CommitResult[]
 
   /**
    * @param file of the connection; undefined in memory
@@ -27,11 +27,12 @@ export class Writer {
     this.#db = db
     this.#file = file
     this.#mapError = file?.mapError ?? mapError
-    const make = prepareWrites(db)
+    const { begin, make } = prepareWrites(db)
     const markEnd = db.prepare(MARK_END)
     const mapRefusal = prepareRefusal(db)
     const makeAll = (changes: readonly WriteCall[]) => {
       try {
+        begin()
         // No change can follow a step that begins a restriction, so steps are last.
         const results = changes.map((change) =>
           change.type === 'restrict' ? undefined : make(change),
@@ -52,11 +53,12 @@ export class Writer {
   }
 
   /**
-   * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk.
+   * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk. Once
+   * the transaction has affected LIST_TEXT_MAX, it postpones changes of large plants and lists.
    *
    * @throws StoreUnavailable if the changes cannot be made now
    */
-  commit(changes: readonly WriteCall[]): WriteResult[] {
+  commit(changes: readonly WriteCall[]): CommitResult[] {
     this.#file?.assertSound()
     try {
       return this.#commit(changes)
@@ -72,9 +74,9 @@ export class Writer {
 
 function prepareMeasuredCommit(
   db: Database,
-  makeAll: (changes: readonly WriteCall[]) => WriteResult[],
+  makeAll: (changes: readonly WriteCall[]) => CommitResult[],
   { duration, changes: counts, sync }: SqliteMetrics,
-): (changes: readonly WriteCall[]) => WriteResult[] {
+): (changes: readonly WriteCall[]) => CommitResult[] {
   let made = 0
   const commit = db.transaction((changes: readonly WriteCall[]) => {
     const results = makeAll(changes)
@@ -87,29 +89,31 @@ function prepareMeasuredCommit(
     const committed = performance.now()
     duration.observe((committed - begun) / 1000)
     sync.observe((committed - made) / 1000)
-    counts.observe(sumSizes(changes.map(measureCall)).changes)
+    const done = changes.filter((_, index) => results[index] !== 'postponed')
+    counts.observe(sumSizes(done.map(measureCall)).changes)
     return results
   }
 }
 
-/** Returns a function that makes a change. The caller runs it in a transaction. */
-function prepareWrites(db: Database): (call: WriteCall) => WriteResult {
+/** Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. */
+function prepareWrites(db: Database) {
   const plants = preparePlantChanges(db)
+  const { isFull, isLarge } = plants
   const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
   const replaceSetting = prepareSettingChange(db)
   const tokens = prepareTokenChanges(db)
   const webhooks = prepareWebhookChanges(db)
-  return (call) => {
+  const make = (call: WriteCall): CommitResult => {
     switch (call.type) {
       case 'create':
-        return plants.create(call)
+        return isFull() && isLarge(call) ? 'postponed' : plants.create(call)
       case 'update':
-        return plants.update(call)
+        return isFull() && isLarge(call) ? 'postponed' : plants.update(call)
       case 'remove':
-        return plants.remove(call)
+        return isFull() && isLarge(call) ? 'postponed' : plants.remove(call)
       case 'apply':
-        return plants.apply(call)
+        return isFull() ? 'postponed' : plants.apply(call)
       case 'restrict':
         return restrict(call.step)
       case 'pruneChanges':
@@ -140,4 +144,5 @@ function prepareWrites(db: Database): (call: WriteCall) => WriteResult {
         return webhooks.saveProgress(call.owner, call.saved)
     }
   }
+  return { begin: plants.begin, make }
 }
