@@ -70,6 +70,7 @@ export function createAdminServer({
   const app = createServer({
     config: {
       requestTimeout: headTimeoutMs,
+      keepAliveTimeout: lifetimeMs,
       maxConnections: Number.POSITIVE_INFINITY,
     },
     bodyMethods: new Set(),

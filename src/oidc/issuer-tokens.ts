@@ -132,9 +132,10 @@ export class IssuerTokens implements TokenIssuer {
     return grant
   }
 
-  #toGrant({ sub, exp, name, scope, scp }: Record<string, unknown>): ExpiringGrant {
+  #toGrant(claims: Record<string, unknown>): ExpiringGrant {
+    const { sub, exp, name } = claims
     if (!isSubject(sub)) throw new Error('invalid "sub" claim')
-    const granted = [scope, scp].flat().join(' ').split(' ')
+    const granted = readGranted(claims)
     return {
       name: isSubject(name) ? name : sub,
       subject: sub,
@@ -183,6 +184,16 @@ function requireType(type: unknown): void {
     .toLowerCase()
     .replace(/^application\//, '')
   if (!TYPES.includes(name)) throw new Error('unexpected "typ"')
+}
+
+/**
+ * What a token grants, in the issuer's words. Application tokens of Microsoft Entra have `roles` instead of scopes, and
+ * those of Auth0 can have `permissions`. In a token with scopes, they are the user's, and an app may not use them all.
+ */
+function readGranted({ scope, scp, roles, permissions }: Record<string, unknown>): unknown[] {
+  if (scope === undefined && scp === undefined)
+    return [roles, permissions].filter(Array.isArray).flat()
+  return [scope, scp].flat().join(' ').split(' ')
 }
 
 function isSubject(value: unknown): value is string {

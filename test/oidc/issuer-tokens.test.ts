@@ -52,6 +52,23 @@ const SCOPES: [what: string, claims: JWTPayload, scopes: string[]][] = [
   ['a string as scp', { scope: undefined, scp: 'plants:read plants:write' }, ['read', 'write']],
   ['similar scopes', { scope: 'plants plants:reader Plants:read plants:read:all' }, []],
   ['no scope claim', { scope: undefined }, []],
+  ['a role', { scope: undefined, roles: ['x', 'plants:read'] }, ['read']],
+  ['a permission', { scope: undefined, permissions: ['plants:write'] }, ['write']],
+  [
+    'a role and a permission',
+    { scope: undefined, roles: ['plants:read'], permissions: ['plants:write'] },
+    ['read', 'write'],
+  ],
+  [
+    'roles that are similar',
+    { scope: undefined, roles: ['plants:read x', 'Plants:read', ['plants:read'], 7, null] },
+    [],
+  ],
+  ['roles of another type', { scope: undefined, roles: 'plants:read', permissions: {} }, []],
+  ['a role next to a scope', { scope: 'plants:read', roles: ['plants:write'] }, ['read']],
+  ['a role next to an empty scope', { scope: '', roles: ['plants:write'] }, []],
+  ['a permission next to scp', { scope: undefined, scp: ['x'], permissions: ['plants:write'] }, []],
+  ['a role next to a null scope', { scope: null, roles: ['plants:write'] }, []],
   ['a scope of another type', { scope: 7, scp: { 'plants:read': true } }, []],
 ]
 for (const [what, claims, scopes] of SCOPES) {
