@@ -545,7 +545,6 @@ export interface components {
              */
             type: "removed";
             id: components["schemas"]["PlantId"];
-            plant?: never;
         };
         /**
          * Cursor
