@@ -64,4 +64,4 @@ export type PlantChange<P extends Plant = Plant> =
  */
 export type Change<P extends Plant = Plant> =
   | (Omit<Schemas['ChangeWithPlant'], 'plant'> & { plant: P })
-  | Schemas['Removal']
+  | (Schemas['Removal'] & { plant?: never })

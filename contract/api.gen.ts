@@ -550,7 +550,6 @@ export interface components {
              */
             type: "removed";
             id: components["schemas"]["PlantId"];
-            plant?: never;
             endsTransaction?: components["schemas"]["EndsTransaction"];
         };
         /**

@@ -7,7 +7,7 @@ type Schemas = components['schemas']
 /** A committed change to one plant. */
 export type Change =
   | (Omit<Schemas['ChangeWithPlant'], 'plant'> & { readonly plant: Plant })
-  | Schemas['Removal']
+  | (Schemas['Removal'] & { readonly plant?: never })
 
 export interface ChangesRequest {
   /** Return only changes after this cursor. `latest` is the end of the feed; undefined starts at the oldest change. */
