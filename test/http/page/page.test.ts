@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { brotliDecompressSync } from 'node:zlib'
 import { build, stop } from 'esbuild'
 import t from 'tap'
 import { loadContract } from '../../../contract/contract.ts'
@@ -21,12 +21,6 @@ const BROWSERS = {
 }
 
 const HTML = { accept: BROWSERS.Chromium }
-
-const DECODERS = {
-  br: brotliDecompressSync,
-  gzip: gunzipSync,
-  identity: (content: Buffer) => content,
-}
 
 let service: Service
 t.before(async () => {
@@ -119,38 +113,6 @@ t.test('the page loads nothing from third parties and has nothing inline', async
     const policy = `${(await call(path, HTML)).headers['content-security-policy']}`
     t.match(policy, "default-src 'none'; script-src 'self'; style-src 'self';")
     t.notMatch(policy, 'unsafe')
-  }
-})
-
-t.test('the page and its files are the same in every coding', async (t) => {
-  for (const path of ['/', ...(await readPage()).paths]) {
-    const plain = await call(path, HTML)
-    for (const [coding, decode] of Object.entries(DECODERS)) {
-      const accepted = { ...HTML, 'accept-encoding': coding }
-      const { headers, content } = await call(path, accepted)
-      t.equal(headers['content-encoding'] ?? 'identity', coding)
-      t.equal(headers.etag, plain.headers.etag)
-      t.ok(decode(content).equals(plain.content))
-      const head = await call(path, accepted, { method: 'HEAD' })
-      t.match(head, { status: 200, content: { length: 0 } })
-      t.equal(head.headers['content-length'], `${content.length}`)
-    }
-  }
-})
-
-t.test('browsers revalidate the page and its files before each use', async (t) => {
-  for (const path of ['/', ...(await readPage()).paths]) {
-    const { headers } = await call(path, HTML)
-    const { etag, vary, 'cache-control': lifetime } = headers
-    t.equal(lifetime, 'no-cache')
-    for (const method of ['GET', 'HEAD']) {
-      const known = await call(path, { ...HTML, 'if-none-match': etag }, { method })
-      t.match(known, { status: 304, content: { length: 0 }, headers: { etag, vary } })
-      // They would replace those of the response that a cache has stored (RFC 9111 §3.2).
-      for (const name of ['content-type', 'content-encoding', 'content-length']) {
-        t.equal(known.headers[name], undefined, name)
-      }
-    }
   }
 })
 
