@@ -32,15 +32,6 @@ t.test('a store can begin with faults, and get others', async (t) => {
   t.same(store.requests, [])
 })
 
-t.test('invalid faults are refused', async (t) => {
-  const faults = [{ cut: 'late' }] as unknown as Fault[]
-  const message = 'faults/0/cut must be before-work, before-response, in-body or after-events'
-  await t.rejects(startPlantStore({ faults }), new ConfigError(message))
-  const { store, list } = await start(t, { faults: [BUSY] })
-  t.throws(() => store.setFaults(faults), new ConfigError(message))
-  t.equal(await list(), 503, 'the former ones stay')
-})
-
 t.test('a store without the option has neither faults nor recorded requests', async (t) => {
   const { store } = await start(t, {})
   const message = (name: string) =>
