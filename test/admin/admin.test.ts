@@ -11,10 +11,8 @@ import { isFree } from '../helpers/connection.ts'
 
 /** Starts a service with an admin port that is closed after the test. */
 async function start(t: Test, options: PlantStoreOptions = {}) {
-  let close = async () => {}
-  t.teardown(() => close())
   const running = await startPlantStore({ adminPort: 0, ...options })
-  close = running.close
+  t.teardown(running.close)
   return { ...running, adminUrl: String(running.adminUrl) }
 }
 

@@ -7,10 +7,8 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Starts a store with an admin port that is closed after the test. */
 async function start(t: Test, options: PlantStoreOptions = { faults: [] }) {
-  let close = async () => {}
-  t.teardown(() => close())
   const store = await startPlantStore({ adminPort: 0, ...options })
-  close = store.close
+  t.teardown(store.close)
   const port = Number(new URL(String(store.adminUrl)).port)
   const admin = (method: string, path: string, body?: string, headers: object = JSON_TYPE) =>
     send(port, { method, path, body, headers: { ...headers } })

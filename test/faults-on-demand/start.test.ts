@@ -1,17 +1,13 @@
-/** Stores that are started with faults, in JavaScript and from the command line, and stores that are not. */
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
-import { Command, unmeasured } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
 
 async function start(t: Test, options: PlantStoreOptions) {
-  let close = async () => {}
-  t.teardown(() => close())
   const store = await startPlantStore(options)
-  close = store.close
+  t.teardown(store.close)
   const headers = { authorization: `Bearer ${store.token}` }
   return { store, list: async () => (await fetch(`${store.url}/plants`, { headers })).status }
 }
@@ -82,25 +78,4 @@ t.test('the command takes a file, and warns', async (t) => {
   const [, adminUrl] = await command.says(/metrics {3}(\S+)\/metrics\n/)
   t.match(command.stderr, /requests fail on demand \(--faults\): only tests may use this store/)
   t.equal(await (await fetch(`${adminUrl}/faults`)).text(), '[{"cut":"before-work"}]')
-})
-
-t.test('a store without faults loads none of their modules', async (t) => {
-  const index = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
-  const script = `
-    import { registerHooks } from 'node:module'
-    const loaded = []
-    registerHooks({
-      load: (url, context, next) => {
-        loaded.push(url)
-        return next(url, context)
-      },
-    })
-    const { startPlantStore } = await import(${index})
-    for (const options of [{}, { faults: [] }]) {
-      await using store = await startPlantStore({ adminPort: 0, ...options })
-      console.log(loaded.some((url) => url.includes('/src/faults/')))
-    }
-  `
-  const node = [process.execPath, '--input-type=module', '--eval', script]
-  t.equal(execFileSync(...unmeasured(node), { encoding: 'utf8' }), 'false\ntrue\n')
 })

@@ -13,16 +13,13 @@ import { type Metrics, scrape, scrapeUntil } from '../helpers/metrics.ts'
 /** Starts a service with an admin port on a new database. */
 async function start(t: Test, options: PlantStoreOptions = {}) {
   const database = join(makeFolder(t, inMemory()), 'plants.db')
-  // Teardowns run in reverse order, so the service stops before its folder is removed.
-  let close = async () => {}
-  t.teardown(() => close())
   const running = await startPlantStore({
     adminPort: 0,
     database,
     lockTimeout: 30_000,
     ...options,
   })
-  close = running.close
+  t.teardown(running.close)
   const { url, token } = running
   return {
     ...running,

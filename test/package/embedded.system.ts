@@ -17,10 +17,8 @@ const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 
 /** Starts a plant store that is closed after the test. */
 async function startStore(t: Test, options?: PlantStoreOptions) {
-  let close = async () => {}
-  t.teardown(() => close())
   const running = await startPlantStore(options)
-  close = running.close
+  t.teardown(running.close)
   return running
 }
 
@@ -121,7 +119,7 @@ t.test('settings can be given as options, and undefined options are ignored', as
   t.equal(await listPlants(second), '[{"id":4,"name":"Abies alba Mill.","tag":"Tree"}]')
 })
 
-t.test('embedding does not load the packages of the command line', async (t) => {
+t.test('embedding loads neither the packages of the command line nor faults', async (t) => {
   const program = `
     import { registerHooks } from 'node:module'
     registerHooks({
@@ -138,6 +136,7 @@ t.test('embedding does not load the packages of the command line', async (t) => 
   const loaded = await text(child.stdout)
   t.match(loaded, '/node_modules/fastify/', 'the loaded modules are listed')
   t.notMatch(loaded, /node_modules\/(commander|cli-progress)\//)
+  t.notMatch(loaded, '/src/faults/')
 })
 
 t.test('the environment is ignored', async (t) => {

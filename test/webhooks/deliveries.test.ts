@@ -301,13 +301,7 @@ t.test('changes of the operator apply within a second while deliveries run', asy
   const [old, secret] = [newSecret(), newSecret()]
   await add('orders', receiver.url, { secret: old })
   await createPlants(store, 1, 1)
-  const verify = (secret: string, { body, headers }: Received) =>
-    new Verifier(secret).verify(body, headers as Record<string, string>)
   await later(() => receiver.received.length === 1)
-  const [first] = receiver.received as [Received]
-  t.ok(verify(old, first))
-  t.throws(() => verify(secret, first))
-
   await store.webhooks.rotateSecret('orders', secret, new Date(clock.now() + 3_600_000))
   const isRotated = ({ headers }: Received) => String(headers['webhook-signature']).includes(' ')
   let id = 2
@@ -316,8 +310,9 @@ t.test('changes of the operator apply within a second while deliveries run', asy
     return receiver.received.some(isRotated)
   })
   const last = receiver.received.find(isRotated) as Received
-  t.ok(verify(old, last))
-  t.ok(verify(secret, last))
+  for (const each of [old, secret]) {
+    t.ok(new Verifier(each).verify(last.body, last.headers as Record<string, string>))
+  }
 
   await store.webhooks.remove('orders')
   const other = await startReceiver(t)
