@@ -1,22 +1,18 @@
 /** The admin port of a whole service: embedded, or started from the command line. */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { prepareAdmin } from '../../src/admin/admin.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { halfACreate } from '../helpers/client.ts'
-import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { isFree } from '../helpers/connection.ts'
 
 /** Starts a service with an admin port that is closed after the test. */
 async function start(t: Test, options: PlantStoreOptions = {}) {
-  let close = async () => {}
-  t.teardown(() => close())
   const running = await startPlantStore({ adminPort: 0, ...options })
-  close = running.close
+  t.teardown(running.close)
   return { ...running, adminUrl: String(running.adminUrl) }
 }
 
@@ -116,15 +112,4 @@ t.test('until the service listens, it is live but not ready', async (t) => {
   t.equal(await statusOf('ready'), 503)
   admin.setAccepting(true)
   t.equal(await statusOf('ready'), 200)
-})
-
-t.test('the greeting and the log say where the admin port is', async (t) => {
-  const database = join(t.testdir(), 'plants.db')
-  const command = new Command(t, ['--database', database, '--port=0', '--admin-port=0'])
-  await command.listening()
-  const [, url] = await command.says(/metrics {3}(\S+)\/metrics\n/)
-  t.equal((await fetch(`${url}/health/ready`)).status, 200)
-  t.match(command.stderr, `Serving metrics and health checks at ${url}`)
-  command.process.kill('SIGTERM')
-  t.equal((await command.finished()).code, 0)
 })

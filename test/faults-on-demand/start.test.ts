@@ -1,18 +1,14 @@
-/** Stores that are started with faults, in JavaScript and from the command line, and stores that are not. */
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
-import { Command, unmeasured } from '../helpers/command.ts'
+import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 async function start(t: Test, options: PlantStoreOptions) {
-  let close = async () => {}
-  t.teardown(() => close())
   const store = await startPlantStore(options)
-  close = store.close
+  t.teardown(store.close)
   const headers = { authorization: `Bearer ${store.token}` }
   return { store, list: async () => (await fetch(`${store.url}/plants`, { headers })).status }
 }
@@ -31,15 +27,6 @@ t.test('a store can begin with faults, and get others', async (t) => {
   t.equal(store.requests.length, 4)
   store.clearRequests()
   t.same(store.requests, [])
-})
-
-t.test('invalid faults are refused', async (t) => {
-  const faults = [{ cut: 'late' }] as unknown as Fault[]
-  const message = 'faults/0/cut must be before-work, before-response, in-body or after-events'
-  await t.rejects(startPlantStore({ faults }), new ConfigError(message))
-  const { store, list } = await start(t, { faults: [BUSY] })
-  t.throws(() => store.setFaults(faults), new ConfigError(message))
-  t.equal(await list(), 503, 'the former ones stay')
 })
 
 t.test('a store without the option has neither faults nor recorded requests', async (t) => {
@@ -103,25 +90,4 @@ t.test('the command takes a file, and warns', async (t) => {
   const [, adminUrl] = await command.says(/metrics {3}(\S+)\/metrics\n/)
   t.match(command.stderr, /requests fail on demand \(--faults\): only tests may use this store/)
   t.equal(await (await fetch(`${adminUrl}/faults`)).text(), '[{"cut":"before-work"}]')
-})
-
-t.test('a store without faults loads none of their modules', async (t) => {
-  const index = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)
-  const script = `
-    import { registerHooks } from 'node:module'
-    const loaded = []
-    registerHooks({
-      load: (url, context, next) => {
-        loaded.push(url)
-        return next(url, context)
-      },
-    })
-    const { startPlantStore } = await import(${index})
-    for (const options of [{}, { faults: [] }]) {
-      await using store = await startPlantStore({ adminPort: 0, ...options })
-      console.log(loaded.some((url) => url.includes('/src/faults/')))
-    }
-  `
-  const node = [process.execPath, '--input-type=module', '--eval', script]
-  t.equal(execFileSync(...unmeasured(node), { encoding: 'utf8' }), 'false\ntrue\n')
 })

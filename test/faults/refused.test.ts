@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer } from '../../tools/postgres/server.ts'
-import { run } from '../helpers/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-access-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
@@ -53,20 +52,3 @@ for (const [why, url, reason] of [
     t.notMatch(error.message, /correct|mistaken|\n/)
   })
 }
-
-t.test('the command prints the reason in one line and exits with 1', async (t) => {
-  const database = `postgres://gardener:mistaken@${server.host}/plants`
-  const env = { PLANT_STORE_DATABASE: database }
-  const { code, stdout, stderr } = await run(t, ['--port', '0'], { env })
-  t.equal(code, 1)
-  t.equal(stdout, '')
-  t.match(stderr, /^plant-store: cannot use the database .* failed for user "gardener"\n$/)
-  t.notMatch(stderr, /mistaken/)
-})
-
-t.test('the right password is accepted', async (t) => {
-  const url = `postgres://gardener:correct@${server.host}/plants`
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
-  t.teardown(() => store.close())
-  await t.resolves(store.ping())
-})

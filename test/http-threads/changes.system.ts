@@ -1,6 +1,6 @@
 /** Followers in every thread see the changes that any thread makes. */
 import t from 'tap'
-import { latestCursor, readAllChanges, replay } from '../helpers/changes.ts'
+import { latestCursor } from '../helpers/changes.ts'
 import { EventStream } from '../helpers/event-stream.ts'
 import {
   ask,
@@ -37,30 +37,6 @@ t.test('streams and long polls of every thread get each change', async (t) => {
   }
   for (const { body } of await Promise.all(polls)) t.match(JSON.parse(body), [{ type: 'created' }])
   for (const stream of streams.values()) stream.close()
-})
-
-t.test('replaying the changes that all threads have made yields the plants', async (t) => {
-  const own = await startThreads(t)
-  const lines = await openLines(t, own)
-  const following = EventStream.open(t, own, { path: '/changes' })
-  const writers = lines.map(async ({ socket }, thread) => {
-    for (let round = 0; round < 30; round++) {
-      const id = round % 5
-      const body = JSON.stringify({ id, name: `${thread} ${round}` })
-      const [method, path] = ([
-        ['POST', '/plants'],
-        ['PUT', `/plants/${id}`],
-        ['DELETE', `/plants/${id}`],
-      ][round % 3] ?? []) as [string, string]
-      const content = method === 'DELETE' ? '' : body
-      await ask(socket, formatRequest(own.token, `${method} ${path}`, content))
-    }
-  })
-  await Promise.all(writers)
-  const changes = await readAllChanges(own, '?limit=13')
-  const { json } = await own.call({ method: 'GET' })
-  t.strictSame(replay(changes), json)
-  t.strictSame(await (await following).changes(changes.length), changes)
 })
 
 t.test('a stop ends the streams of all threads', async (t) => {

@@ -73,26 +73,29 @@ t.test('an HTTP thread', async (t) => {
   })
 })
 
-t.test('if the writer fails, the process ends with code 1 and a message', async (t) => {
-  const { command, control } = await startControlled(t, 2, true)
-  control({ thread: 'plant-writer', action: 'throw' })
-  const { code, stderr } = await command.finished()
-  t.equal(code, 1)
-  t.match(stderr, /^plant-store: the thread plant-writer failed\nError: a defect\n/m)
-})
-
-t.test('if an HTTP thread ends, the process ends with code 1 and a message', async (t) => {
-  const { command, control } = await startControlled(t, 2)
-  control({ thread: 'plant-http-1', action: 'exit' })
-  const { code, stderr } = await command.finished()
-  t.equal(code, 1)
-  t.match(stderr, /^plant-store: the thread plant-http-1 ended unexpectedly\n/m)
-})
-
-t.test('an uncaught exception in the main thread ends the process with code 1', async (t) => {
-  const { command, control } = await startControlled(t, 1, true)
-  control({ thread: 'main', action: 'throw' })
-  const { code, stderr } = await command.finished()
-  t.equal(code, 1)
-  t.match(stderr, /^Error: a defect\n {4}at /m)
-})
+for (const { what, threads, command: sent, says } of [
+  {
+    what: 'the writer fails',
+    threads: 2,
+    command: { thread: 'plant-writer', action: 'throw' },
+    says: /^plant-store: the thread plant-writer failed\nError: a defect\n/m,
+  },
+  {
+    what: 'an HTTP thread ends',
+    threads: 2,
+    command: { thread: 'plant-http-1', action: 'exit' },
+    says: /^plant-store: the thread plant-http-1 ended unexpectedly\n/m,
+  },
+  {
+    what: 'the main thread has an uncaught exception',
+    threads: 1,
+    command: { thread: 'main', action: 'throw' },
+    says: /^Error: a defect\n {4}at /m,
+  },
+] as const) {
+  t.test(`if ${what}, the process ends with code 1 and a message`, async (t) => {
+    const { command, control } = await startControlled(t, threads, true)
+    control(sent)
+    t.match(await command.finished(), { code: 1, stderr: says })
+  })
+}

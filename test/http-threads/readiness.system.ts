@@ -1,5 +1,4 @@
 /** Threads that fail while the service starts or runs. Blocked threads are in failures.test.ts. */
-import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
@@ -25,16 +24,6 @@ t.test('a service whose threads cannot read is not ready', async (t) => {
   const readyForOperators = () => fetch(`${service.adminUrl}/health/ready`)
   while ((await readyForOperators()).ok);
   t.equal((await readyForOperators()).status, 503)
-})
-
-t.test('a service whose database was moved away is not ready', async (t) => {
-  const service = await startThreads(t, { threads: 2, measured: true })
-  const ready = { method: 'GET', path: '/health/ready', token: null }
-  while ((await service.call(ready)).status !== 200);
-  renameSync(service.database, `${service.database}.moved`)
-  let answer = await service.call(ready)
-  while (answer.status === 200) answer = await service.call(ready)
-  t.match(answer, { status: 503, json: { error: 50302 } })
 })
 
 t.test('if a thread cannot be built, all threads end and the start fails', async (t) => {

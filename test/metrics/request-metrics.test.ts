@@ -129,25 +129,32 @@ t.test('a duration is measured in seconds', async (t) => {
 
 t.test('errors count by their code', async (t) => {
   const service = await startMeasured(t, {
-    config: { rateLimit: { requests: 2, window: 3_600_000 } },
+    config: {
+      rateLimit: { requests: 2, window: 3_600_000 },
+      authFailureLimit: { requests: 1, window: 3_600_000 },
+    },
     instead: {
       get: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_FULL')),
       list: () => Promise.reject(new StoreUnavailable('busy', 'SQLITE_BUSY')),
     },
   })
   const calls = [
-    { path: '/plants', token: 'an-unknown-token' },
     { path: '/plants', token: null },
     { path: '/plants' },
     { path: '/plants/1' },
     { path: '/plants' },
     { path: '/plants' },
+    // Ten failures are allowed at once, of which the request without a token is one.
+    ...Array(12).fill({ path: '/plants', token: 'an-unknown-token' }),
   ]
   for (const call of calls) await service.call({ method: 'GET', ...call })
   const reasonsOf = async (name: string) =>
     (await seriesOf(service, name)).map(({ labels, value }) => [labels.reason, value])
-  t.same(await reasonsOf('plant_store_rejected_tokens_total'), [[undefined, 1]])
-  t.same(await reasonsOf('plant_store_limited_requests_total'), [['too-many-requests', 2]])
+  t.same(await reasonsOf('plant_store_rejected_tokens_total'), [[undefined, 9]])
+  t.same(await reasonsOf('plant_store_limited_requests_total'), [
+    ['too-many-failures', 3],
+    ['too-many-requests', 2],
+  ])
   t.same(await reasonsOf('plant_store_shed_requests_total'), [
     ['store-busy', 1],
     ['store-unavailable', 1],

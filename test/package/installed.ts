@@ -21,7 +21,6 @@ import {
 
 const NEWEST = '26'
 const VERSIONS = ['22', '24', NEWEST]
-const STARTS = 5
 
 const folder = emptyFolder(t)
 const packed = await pack(folder)
@@ -90,7 +89,6 @@ for (const version of VERSIONS) {
       await tools.run(project, 'npm', 'ci', '--ignore-scripts')
       t.notOk(existsSync(join(project, 'node_modules/better-sqlite3/build')))
     })
-    await t.test('it starts quickly', (t) => measureStarts(t, tools, project))
     await t.test('it stores plants in memory and in a file', (t) => testService(t, tools, project))
     await t.test('its other commands work', (t) => testCommands(t, tools, project))
     await t.test('it can be imported, as can its client', (t) => testImports(t, tools, project))
@@ -119,23 +117,6 @@ t.test('Node 20 gets one line that names the version it needs', async (t) => {
 })
 
 const COMMAND = 'node_modules/.bin/plant-store'
-const IN_MEMORY = ['--database', ':memory:']
-
-async function measureStarts(t: Test, tools: Tools, project: string): Promise<void> {
-  for (const command of [[COMMAND], ['npx', 'plant-store']]) {
-    const times: number[] = []
-    for (let start = 0; start < STARTS; start++) {
-      const { milliseconds, stop } = await startService(t, tools, project, [
-        ...command,
-        ...IN_MEMORY,
-      ])
-      times.push(Math.round(milliseconds))
-      await stop()
-    }
-    const median = times.toSorted((a, b) => a - b)[STARTS >> 1]
-    t.comment(`${command.join(' ')}: ready after ${median} ms (of ${times.join(', ')})`)
-  }
-}
 
 async function testService(t: Test, tools: Tools, project: string): Promise<void> {
   writeFileSync(join(project, 'seed.ndjson'), '{"id":4,"name":"Abies alba Mill."}\n')

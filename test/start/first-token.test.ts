@@ -56,14 +56,6 @@ t.test('a second database in the same folder gets its own token file', async (t)
   t.same(await provide(), { file }, 'the shared file is skipped')
 })
 
-t.test('a second database writes its own token file if there is none yet', async (t) => {
-  const start = starter(t)
-  const folder = t.testdir()
-  await (await start(join(folder, 'plants.db'))).provide()
-  const { provide } = await start(join(folder, 'other.db'))
-  t.same(await provide(), { file: join(folder, 'other.db.access-token') })
-})
-
 t.test('a token that cannot be written to a file is not stored', async (t) => {
   // A longer name is not possible.
   const database = join(t.testdir(), `${'x'.repeat(230)}.db`)

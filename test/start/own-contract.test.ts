@@ -65,24 +65,6 @@ t.test('the served contract has the fields, and the service accepts its examples
   t.ok(accepted > 3)
 })
 
-t.test('errors name the field', async (t) => {
-  const { call } = await serve(t, { contract: writeOverlay(t, [height, light]) })
-  const plant = { id: 1, name: 'Abies', height: 'tall' }
-  const messageOf = async (...args: Parameters<typeof call>) =>
-    String(Object((await call(...args)).json).message)
-  t.match(await messageOf('POST', '/plants', plant), /body\/height must be /)
-  t.match(
-    await messageOf('PUT', '/plants/1', { name: 'Abies', height: 501 }),
-    /body\/height must be .*500/,
-  )
-  t.match(await messageOf('POST', '/plants/batch', [plant]), /body\/0\/height must be /)
-  const patch = 'application/merge-patch+json'
-  t.match(
-    await messageOf('PATCH', '/plants/1', { light: 'moon' }, patch),
-    /body\/light must be .*shade/,
-  )
-})
-
 t.test('webhooks have the fields of the contract', async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const receiver = await startReceiver(t, { plain: true })

@@ -1,10 +1,5 @@
-/** Own fields in processes of their own, as they start, end and are replaced. */
-import { watch } from 'node:fs'
-import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
 import type { OwnField } from '../../contract/own-fields.ts'
-import { openStore } from '../../src/stores/engines.ts'
-import { readStoredFields } from '../../src/stores/shared/stored-fields.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { postgres, sqlite } from '../helpers/engine.ts'
@@ -55,12 +50,9 @@ function starter(t: Test, database: string) {
     ...['--port', '0', '--database', database],
     ...contractOf(fields),
   ]
-  const begin = (fields?: readonly OwnField[], options: readonly string[] = []) =>
-    new Command(t, [...argsOf(fields), ...options], { env })
   return {
-    begin,
-    serve: async (fields?: readonly OwnField[], options?: readonly string[]) => {
-      const command = begin(fields, options)
+    serve: async (fields?: readonly OwnField[], options: readonly string[] = []) => {
+      const command = new Command(t, [...argsOf(fields), ...options], { env })
       return new Served(command, await command.listening())
     },
     refused: async (fields?: readonly OwnField[]) => {
@@ -125,47 +117,6 @@ t.test('each start follows the contract, and no value is lost', async (t) => {
   t.equal(await service.call('GET', '/plants/1'), shown)
   await service.stop()
 })
-
-t.test('a start that is killed at any time leaves the fields of before or after', async (t) => {
-  const { database } = await sqlite(t)
-  const { begin, serve } = starter(t, database)
-  await (await serve([height(500)])).stop()
-  const states = new Set<string>()
-  let before = 500
-  let isListening = false
-  for (let kill = 1; !isListening; kill++) {
-    // Each start widens the field, so each has something to store.
-    const after = 500 + kill
-    isListening = await killAtWrite(begin([height(after)]), database, kill)
-    const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
-    const [field] = (await readStoredFields(store)).fields
-    await store.close()
-    const maximum = Number(field?.schema.maximum)
-    t.ok([before, after].includes(maximum), `${maximum} after the kill at write ${kill}`)
-    states.add(maximum === after ? 'after' : 'before')
-    before = maximum
-  }
-  t.same([...states].sort(), ['after', 'before'])
-})
-
-/** Kills a process at one of the changes to the files of a database. Resolves to whether it listened before. */
-async function killAtWrite(command: Command, database: string, count: number): Promise<boolean> {
-  let writes = 0
-  const watcher = watch(dirname(database), () => {
-    writes++
-    if (writes === count) command.process.kill('SIGKILL')
-  })
-  try {
-    await command.listening()
-    command.process.kill('SIGKILL')
-    return true
-  } catch {
-    return false
-  } finally {
-    await command.finished()
-    watcher.close()
-  }
-}
 
 t.test('processes with different fields share a database', async (t) => {
   const { database } = await (await postgres())(t)

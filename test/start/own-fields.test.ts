@@ -170,13 +170,6 @@ t.test('a start with the stored fields writes nothing', async (t) => {
   t.same(calls, { reads: 4, writes: 2 })
 })
 
-t.test('the declared fields are those that are not hidden', async (t) => {
-  const store = await open(t)
-  await adoptFields(store, [height, light], KEEP)
-  await adoptFields(store, [light], KEEP)
-  t.same(declaredFields(await readStoredFields(store)), [light])
-})
-
 t.test('a narrower field is accepted after a check, until a plant changes', async (t) => {
   const store = await open(t)
   await adoptFields(store, [height, light], KEEP)
@@ -211,24 +204,4 @@ t.test('a process that starts at the same time is noticed', async (t) => {
   t.same(await adoptFields(interrupted, [tall, light], KEEP), ['photo'])
   t.same(meanwhile, [])
   t.same(await readStoredFields(one), { fields: [tall, light, photo], hidden: ['photo'] })
-})
-
-t.test('of many processes that start at once, none loses the fields of another', async (t) => {
-  const database = join(t.testdir(), 'plants.db')
-  const names = ['a', 'b', 'c', 'd']
-  const stores = await Promise.all(names.map(() => open(t, database)))
-  await Promise.all(
-    stores.map((store, index) =>
-      adoptFields(store, [{ ...light, name: String(names[index]) }], KEEP),
-    ),
-  )
-  const { fields } = await readStoredFields(await open(t, database))
-  t.same(fields.map(({ name }) => name).sort(), names)
-})
-
-t.test('a frozen database adopts fields', async (t) => {
-  const store = await open(t)
-  await store.restrict({ expected: undefined, next: 'frozen' })
-  await adoptFields(store, [height], KEEP)
-  t.same(declaredFields(await readStoredFields(store)), [height])
 })

@@ -122,99 +122,55 @@ t.test('a number as other programs write it is read', async (t) => {
 
 t.test('a cell that is not a value of its field is refused', async (t) => {
   const { load } = await databaseOf(t)
-  const header = 'id,name,height,planted,light,serial,price,inStock'
-  const { code, stderr } = await load(
-    'plants.csv',
-    [
-      header,
-      '1,a,x',
-      '1,a,99999999999,,,,,',
-      '1,a,x,,,,,',
-      '1,a,10001,,,,,',
-      '1,a,,2026-02-30,,,,',
-      '1,a,,,moon,,,',
-      '1,a,,,,9223372036854775808,,',
-      '1,a,,,,,"24,5",',
-      '1,a,,,,,0.10000000000000000001,',
-      '1,a,,,,,,yes',
-      '1,a,"",,,,,',
-    ],
-    '--on-error',
-    'skip',
-  )
+  const lines = ['id,name,height,light,serial,price,inStock']
+  const cells = [
+    'x,,,,',
+    '10001,,,,',
+    ',moon,,,',
+    ',,9223372036854775808,,',
+    ',,,"24,5",',
+    ',,,,yes',
+  ]
+  for (const cell of cells) lines.push(`1,a,${cell}`)
+  const { code, stderr } = await load('plants.csv', lines, '--on-error', 'skip')
   t.equal(code, 2)
   t.same(stderr.trimEnd().split('\n'), [
-    'line 2: row has 3 fields, but the first row has 8',
-    'line 3: height must be an int32, not "99999999999"',
-    'line 4: height must be an int32, not "x"',
-    'line 5: height must be an int32 from 0 to 10000',
-    'line 6: planted must be a date such as 2026-11-25',
-    'line 7: light must be sun, half shade or shade',
-    'line 8: serial must be an int64, not "9223372036854775808"',
-    'line 9: price must be a number of at most 15 significant digits, not "24,5"',
-    'line 10: price must be a number of at most 15 significant digits, not "0.10000000000000000001"',
-    'line 11: inStock must be true or false, not "yes"',
-    'line 12: height must be an int32, not ""',
+    'line 2: height must be an int32, not "x"',
+    'line 3: height must be an int32 from 0 to 10000',
+    'line 4: light must be sun, half shade or shade',
+    'line 5: serial must be an int64, not "9223372036854775808"',
+    'line 6: price must be a number of at most 15 significant digits, not "24,5"',
+    'line 7: inStock must be true or false, not "yes"',
   ])
 })
 
 t.test('a value in JSON that is not one of its field is refused', async (t) => {
   const { load } = await databaseOf(t)
-  const records = [
-    '"height":1.5',
-    '"height":"1"',
-    '"serial":9223372036854775808',
-    '"serial":0.99999999999999999999',
-    '"price":0.10000000000000000001',
-    '"price":1234567890123456789',
-    '"price":"1"',
-    '"inStock":0',
-    '"planted":null',
-  ]
-  const lines = records.map((record) => `{"id":1,"name":"a",${record}}`)
+  const lines = ['{"id":1,"name":"a","height":1.5}', '{"id":1,"name":"a","planted":null}']
   const { code, stderr } = await load('plants.ndjson', lines, '--on-error', 'skip')
   t.equal(code, 2)
-  const inexact = 'a number that a double preserves, such as one with at most 15 significant digits'
   t.same(stderr.trimEnd().split('\n'), [
     'line 1: height must be an int32 from 0 to 10000',
-    'line 2: height must be an int32 from 0 to 10000',
-    'line 3: serial must be an int64',
-    'line 4: serial must be an int64',
-    `line 5: price must be ${inexact}`,
-    `line 6: price must be ${inexact}`,
-    'line 7: price must be a number of at least 0',
-    'line 8: inStock must be boolean',
-    'line 9: planted must be string',
+    'line 2: planted must be string',
   ])
 })
 
 t.test('names that are not those of fields are unknown', async (t) => {
-  const { load, run, declare } = await databaseOf(t)
+  const { load, declare } = await databaseOf(t)
   t.match(await load('plants.csv', ['id,name,Height,instock,x', '1,a,1,true,']), {
     code: 1,
     stderr:
       /the header has 3 unknown columns, "Height" \(did you mean "height"\?\), "instock" \(did you mean "inStock"\?\), "x": expected only id, name, tag, height, planted, light, serial, price, inStock; use --ignore-unknown/,
   })
-  t.match(await load('plants.csv', ['name,height', 'a,1']), {
-    stderr: /must include the columns id and name, .+ as in id,name,tag,height,planted/,
-  })
-  t.match(await load('plants.csv', []), { stderr: /such as id,name,tag,height,planted/ })
-  t.match(await load('plants.csv', ['id,name,height,height', '1,a,1,1']), {
-    stderr: /names the column height twice/,
-  })
   const json = ['{"id":1,"name":"a","height":1,"heigth":2,"constructor":3}']
   t.match(await load('plants.ndjson', json, '--strict'), {
     stderr: /unknown properties "heigth" \(did you mean "height"\?\), "constructor"/,
-  })
-  t.match(await load('plants.ndjson', json), {
-    stdout: /ignored 2 \(.+: 1 × "heigth" \(did you mean "height"\?\), 1 × "constructor"\)/,
   })
   await declare([])
   t.match(await load('plants.csv', ['id,name,height', '1,a,1']), {
     code: 1,
     stderr: /an unknown column, "height": expected only id, name, tag;/,
   })
-  t.match(await run('export'), { stdout: '{"id":1,"name":"a"}\n' })
 })
 
 t.test('a database that is created has no own fields', async (t) => {

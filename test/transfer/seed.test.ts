@@ -35,22 +35,6 @@ t.test('a seed from a file or a program is stored; storing it again changes noth
   }
 })
 
-t.test('a large file is stored in several transactions', async (t) => {
-  const { store, stored } = openStore(t)
-  const lines = [1, 2, 3].map((id) => `{"id":${id},"name":"${'a'.repeat(2 ** 21)}"}\n`)
-  const file = join(t.testdir({ 'plants.ndjson': lines.join('') }), 'plants.ndjson')
-  const seedStore = await prepareSeed(file)
-  const sizes: number[] = []
-  await seedStore({
-    apply(changes, mode) {
-      sizes.push(changes.length)
-      return store.apply(changes, mode)
-    },
-  })
-  t.strictSame(sizes, [1, 2])
-  t.equal((await stored()).length, 3)
-})
-
 t.test('a missing or empty seed stores nothing', async (t) => {
   const { store, stored } = openStore(t)
   for (const seed of [undefined, []]) {
@@ -77,13 +61,6 @@ const invalidFiles = [
     line: 2,
     says: /unknown properties "Tag" \(did you mean "tag"\?\), "x"$/,
   },
-  {
-    what: 'a conflicting id',
-    text: '{"id":1,"name":"a"}\n\n{"id":1,"name":"b"}\n',
-    line: 3,
-    says: /repeats id 1 of line 1 with different content$/,
-  },
-  { what: 'an escape sequence', text: '\x1b[2J', line: 1, says: /^\P{Cc}*$/u },
 ]
 
 for (const { what, text, line, says } of invalidFiles) {

@@ -66,6 +66,7 @@ t.test('every change of a plant is delivered in order, as the contract describes
   const { webhooks } = dereference(contract) as unknown as Documented
   for (const { event, body, headers } of received) {
     t.ok(new Verifier(secret).verify(body, headers as Record<string, string>))
+    t.match(headers, { 'content-type': 'application/json', 'user-agent': 'plant-store' })
     const { parameters, requestBody } = webhooks[event]?.post ?? { parameters: [] }
     const value = JSON.parse(body, (key, value) => (key === 'id' ? 1 : value))
     const schema = requestBody?.content['application/json'].schema ?? {}
@@ -300,13 +301,7 @@ t.test('changes of the operator apply within a second while deliveries run', asy
   const [old, secret] = [newSecret(), newSecret()]
   await add('orders', receiver.url, { secret: old })
   await createPlants(store, 1, 1)
-  const verify = (secret: string, { body, headers }: Received) =>
-    new Verifier(secret).verify(body, headers as Record<string, string>)
   await later(() => receiver.received.length === 1)
-  const [first] = receiver.received as [Received]
-  t.ok(verify(old, first))
-  t.throws(() => verify(secret, first))
-
   await store.webhooks.rotateSecret('orders', secret, new Date(clock.now() + 3_600_000))
   const isRotated = ({ headers }: Received) => String(headers['webhook-signature']).includes(' ')
   let id = 2
@@ -315,8 +310,9 @@ t.test('changes of the operator apply within a second while deliveries run', asy
     return receiver.received.some(isRotated)
   })
   const last = receiver.received.find(isRotated) as Received
-  t.ok(verify(old, last))
-  t.ok(verify(secret, last))
+  for (const each of [old, secret]) {
+    t.ok(new Verifier(each).verify(last.body, last.headers as Record<string, string>))
+  }
 
   await store.webhooks.remove('orders')
   const other = await startReceiver(t)
@@ -327,20 +323,6 @@ t.test('changes of the operator apply within a second while deliveries run', asy
   await createPlants(store, id + 1, 1)
   await later(() => other.received.length === 2)
   t.equal(receiver.received.length, before)
-})
-
-t.test('resuming a webhook ends its wait', async (t) => {
-  const { store, add, deliver, clock } = await newPlace(t)
-  const receiver = await startReceiver(t, { respond: status(503, { 'retry-after': '3600' }) })
-  await add('orders', receiver.url)
-  deliver()
-  await createPlants(store, 1, 1)
-  await eventually(async () => (await webhookIn(store, 'orders')).progress.nextAttemptAt)
-  const { nextAttemptAt } = (await webhookIn(store, 'orders')).progress
-  receiver.respond = status(204)
-  await store.webhooks.resume('orders', false)
-  await receiver.until(2)
-  t.ok(clock.now() < Number(nextAttemptAt) - 600_000)
 })
 
 t.test('a webhook that is resumed while its lease is renewed delivers at once', async (t) => {
@@ -585,32 +567,6 @@ t.test('many webhooks share the connections', async (t) => {
   t.equal(receiver.connections, 64)
   const first = plantsOf(receiver.received).filter((plant) => plant <= 4n)
   t.equal(first.length, 64, 'each has the same share')
-})
-
-t.test('a process whose lease was taken stops', async (t) => {
-  const { store, add, deliver } = await newPlace(t)
-  const receiver = await startReceiver(t)
-  await add('orders', receiver.url)
-  let isTaken = false
-  const webhooks = replacing(store.webhooks, {
-    saveProgress: async (owner, progress) =>
-      isTaken ? [] : store.webhooks.saveProgress(owner, progress),
-    lease: async (owner) => (isTaken ? undefined : store.webhooks.lease(owner)),
-    list: async () => {
-      const stored = await store.webhooks.list()
-      return isTaken ? stored.map((each) => ({ ...each, owner: 'another' })) : stored
-    },
-  })
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
-  await createPlants(store, 1, 1)
-  await receiver.until(1)
-  isTaken = true
-  await createPlants(store, 2, 1)
-  await eventually(() => deliveries.figures()[0]?.lag === undefined)
-  const before = receiver.received.length
-  await createPlants(store, 3, 1)
-  await deliveries.close()
-  t.equal(receiver.received.length, before)
 })
 
 t.test('deliveries continue after the store was unavailable', async (t) => {

@@ -133,18 +133,6 @@ export function status(code: number, headers: Record<string, string> = {}): Resp
   return (response) => response.writeHead(code, headers).end()
 }
 
-/** The bodies of the events of each plant, in the order of their first deliveries. */
-export function bodiesByPlant(received: readonly Received[]): Map<bigint, string[]> {
-  const first = new Map(received.toReversed().map((each) => [each.id, each]))
-  const plants = new Map<bigint, string[]>()
-  for (const each of received) {
-    if (first.get(each.id) !== each) continue
-    const bodies = plants.get(each.plant) ?? []
-    plants.set(each.plant, [...bodies, each.body])
-  }
-  return plants
-}
-
 /** The plants, in the order of their ids. */
 export function plantsIn(received: readonly Received[]): bigint[] {
   return received.map(({ plant }) => plant).sort((one, other) => (one < other ? -1 : 1))

@@ -1,4 +1,4 @@
-/** Content codings, validators and cache lifetimes of the docs. */
+/** Content codings, validators and cache lifetimes of the docs and the page. */
 import { readFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { type IncomingHttpHeaders, request } from 'node:http'
@@ -15,7 +15,7 @@ const SHIPPED = [
   'swagger-ui.css',
 ]
 
-const PATHS = [
+const DOCS = [
   '',
   '/',
   '/json',
@@ -28,6 +28,8 @@ const PATHS = [
   '/guides/guides.css',
   ...SHIPPED.map((name) => `/static/${name}`),
 ].map((path) => `/documentation${path}`)
+
+const PATHS = [...DOCS, '/', '/page/main.js', '/page/main.css']
 
 const DECODERS = {
   br: brotliDecompressSync,
@@ -50,10 +52,11 @@ interface Fetched {
   readonly content: Buffer
 }
 
-/** Unlike `fetch`, Node's client neither decodes the content nor adds an `Accept-Encoding`. */
+/** Sends a request like a browser, but unlike `fetch` neither decodes the content nor adds an `Accept-Encoding`. */
 function call(path: string, headers: IncomingHttpHeaders = {}, method = 'GET'): Promise<Fetched> {
   return new Promise((resolve, reject) => {
-    request(service.url + path, { headers, method, agent: false }, async (response) => {
+    const accept = { accept: 'text/html', ...headers }
+    request(service.url + path, { headers: accept, method, agent: false }, async (response) => {
       const { statusCode: status, headers } = response
       resolve({ status, headers, content: await buffer(response) })
     })
@@ -80,7 +83,7 @@ for (const path of PATHS) {
     for (const coding of ['br', 'gzip'] as const) {
       const { headers, content } = await call(path, { 'accept-encoding': coding })
       t.equal(headers['content-encoding'], coding)
-      t.equal(headers.vary, 'Accept-Encoding')
+      t.equal(headers.vary, path === '/' ? 'Accept, Accept-Encoding' : 'Accept-Encoding')
       t.equal(headers['content-type'], plain.headers['content-type'])
       t.equal(headers.etag, plain.headers.etag)
       t.ok(content.length < plain.content.length)

@@ -144,14 +144,6 @@ for (const path of [
   })
 }
 
-t.test('methods other than GET and HEAD are rejected', async (t) => {
-  for (const path of ['/', '/documentation', '/documentation/', '/documentation/json']) {
-    const answer = await service.call({ path, body: {} })
-    t.equal(answer.status, 405)
-    t.equal(answer.headers.allow, 'GET, HEAD, OPTIONS')
-  }
-})
-
 t.test('with --docs off, neither the page nor its files exist', async (t) => {
   const off = await startService(t, { config: { docs: false, page: false } })
   const files = [
