@@ -51,9 +51,16 @@ export interface RestrictionStep {
  * - `not-new`: a database that was restricted before cannot become a mirror. Otherwise, a mirroring process that is
  *   restarted automatically would make a promoted database without plants a mirror again;
  * - `not-empty`: a database with plants cannot become a mirror;
- * - `diverged`: the effect was not the required one.
+ * - `diverged`: the effect was not the required one;
+ * - `too-large`: it has several changes, which affect too much text for one transaction.
  */
-export type RestrictionResult = 'done' | 'unexpected' | 'not-new' | 'not-empty' | 'diverged'
+export type RestrictionResult =
+  | 'done'
+  | 'unexpected'
+  | 'not-new'
+  | 'not-empty'
+  | 'diverged'
+  | 'too-large'
 
 /**
  * The restriction of a database. While there is one, the database itself refuses every other change to plants, of any

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
 import { INT64_MIN } from '../../contract/int64.ts'
-import { known } from '../../contract/known.ts'
 import { type PlantStore, StoreUnavailable } from '../../service/plant-store.ts'
 import {
   isConsistent,
@@ -12,7 +11,7 @@ import { retry } from '../../time/retry.ts'
 import { MirrorError, SourceUnavailable } from './failures.ts'
 import { Lag, type MirrorReport } from './lag.ts'
 import { PendingChanges, type TransactionSize } from './pending-changes.ts'
-import type { MirrorSource } from './source.ts'
+import { type MirrorSource, PAGE_SIZE } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
 export interface MirrorOptions {
@@ -46,14 +45,15 @@ const TRANSACTION_MAX: TransactionSize = { changes: 10_000, text: 2 ** 26 }
 const LARGE =
   'a transaction is too large to be applied at once, so reads get 503 until all of it is'
 
-const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done'>]: string } = {
-  unexpected: 'another command has promoted the database, or mirrors a service to it',
-  'not-new':
-    'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
-  'not-empty': 'the database contains plants, but a mirror needs an empty one',
-  diverged:
-    'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
-}
+const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done' | 'too-large'>]: string } =
+  {
+    unexpected: 'another command has promoted the database, or mirrors a service to it',
+    'not-new':
+      'the database was promoted or unfrozen, and only a new one can become a mirror; use a new database',
+    'not-empty': 'the database contains plants, but a mirror needs an empty one',
+    diverged:
+      'the database differs from the source, whose feed has skipped or repeated changes; use --restart to copy all plants again',
+  }
 
 /**
  * Makes a database a mirror of a service, or continues one. Resolves once the signal is aborted or, with `once`, the
@@ -91,6 +91,8 @@ class MirrorRun {
   #hasBegun = false
   #copied = 0
   #pending: PendingChanges | undefined
+  /** How many changes a step has, unless they are in one transaction: fewer if it was too large, until steps are small again. */
+  #limit = PAGE_SIZE
   /** Whether no service shows the plants. */
   #isHidden = false
 
@@ -104,7 +106,7 @@ class MirrorRun {
     // After a failure or a wait, the database may have been promoted, or a commit made that seemed to fail.
     this.#mirror = undefined
     this.#hasBegun = true
-    await this.#hide(mirror)
+    await this.#awaitNotice(mirror)
     const { copyFrom } = mirror
     if (copyFrom === undefined) await this.#follow(mirror)
     else await this.#copy({ ...mirror, copyFrom })
@@ -120,11 +122,13 @@ class MirrorRun {
     const isNew = expected === undefined || (restart && !this.#hasBegun)
     if (!isNew) return expected
     const { cursor } = await source.readChanges('latest')
-    return this.#commit({ expected, next: { source: source.url, cursor, copyFrom: INT64_MIN } })
+    const next = { source: source.url, cursor, copyFrom: INT64_MIN }
+    await this.#commit({ expected, next })
+    return next
   }
 
   /** Waits until no service shows the plants of an inconsistent mirror. */
-  async #hide(mirror: MirrorRestriction): Promise<void> {
+  async #awaitNotice(mirror: MirrorRestriction): Promise<void> {
     const { signal, noticeMs = NOTICE_MS } = this.#options
     const mustHide = !isConsistent(mirror)
     if (mustHide && !this.#isHidden) await setTimeout(noticeMs, undefined, { signal })
@@ -134,47 +138,74 @@ class MirrorRun {
   async #copy(mirror: PartialMirror): Promise<void> {
     const { source, store, report } = this.#options
     const { copied, ...step } = await prepareCopyStep(mirror, source, store)
-    await this.#commit(step)
+    if (!(await this.#commit(step))) return
     this.#copied += copied
     report.copied(this.#copied)
   }
 
   /**
-   * Reads a page of changes, and applies those whose transactions have ended. The rest waits for the next page. If it
-   * becomes too large, the mirror cannot be read until it has applied all of it, in several steps.
+   * Applies changes up to the end of a transaction. If one is too large for that, the mirror cannot be read until it has
+   * applied all of it, in parts.
    */
   async #follow(mirror: MirrorRestriction): Promise<void> {
     const { source, transactionMax = TRANSACTION_MAX } = this.#options
     const { cursor, consistentAt } = mirror
+    const isWhole = isConsistent(mirror)
     if (this.#pending?.applied !== cursor) this.#pending = new PendingChanges(cursor, consistentAt)
     const pending = this.#pending
-    const canWait = isConsistent(mirror) && !this.lag.isBehind && pending.isEmpty
-    const page = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0)
-    pending.add(page.changes)
-    if (page.changes.length === 0) pending.noteEnd(pending.cursor)
-    else if (pending.end === undefined && !pending.hasEnded) {
-      pending.noteEnd((await source.readChanges('latest')).cursor)
-    }
-    const isPart = !isConsistent(mirror) && pending.end !== undefined
-    const changes = isPart ? pending.takeAll() : pending.takeEnded()
-    if (changes.length > 0 || !isConsistent(mirror)) {
+    const mustRead = isWhole ? !pending.hasEnd : pending.isEmpty
+    const isFeedEnd = mustRead && !(await this.#readMore(pending, isWhole))
+    const limit = this.#limit
+    const changes = isWhole ? pending.takeEnded(limit) : pending.takePart(limit)
+    const isPart = !isWhole && !pending.isAtGoal
+    if (changes.length > 0 || !isWhole) {
       const next = { source: source.url, cursor: pending.applied, ...(isPart && { consistentAt }) }
-      await this.#commit(prepareFollowStep(mirror, next, changes))
+      if (!(await this.#commit(prepareFollowStep(mirror, next, changes)))) {
+        if (isWhole && limit === 1) await this.#hide(mirror)
+        return
+      }
     } else if (pending.exceeds(transactionMax)) {
-      this.lag.fallBehind(LARGE)
-      await this.#commit({
-        expected: mirror,
-        next: { ...mirror, consistentAt: known(pending.end) },
-      })
+      await this.#hide(mirror)
     }
-    if (isPart) return
-    if (changes.length > 0 || page.changes.length === 0) await this.lag.note(changes)
+    if (!isPart && (changes.length > 0 || isFeedEnd)) await this.lag.note(changes)
   }
 
-  async #commit(step: MirrorStep): Promise<MirrorRestriction> {
+  /**
+   * Reads a page of changes.
+   *
+   * @param isWhole whether the mirror needs the end of a transaction
+   * @returns whether there were any
+   */
+  async #readMore(pending: PendingChanges, isWhole: boolean): Promise<boolean> {
+    const { source } = this.#options
+    const canWait = isWhole && !this.lag.isBehind && pending.isEmpty
+    const { changes } = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0)
+    pending.add(changes)
+    if (changes.length === 0) pending.noteEnd(pending.cursor)
+    else if (pending.goal === undefined && !pending.hasEnd) {
+      pending.noteEnd((await source.readChanges('latest')).cursor)
+    }
+    return changes.length > 0
+  }
+
+  /** Makes a mirror inconsistent until it has applied all changes that its source has now. */
+  async #hide(mirror: MirrorRestriction): Promise<void> {
+    this.lag.fallBehind(LARGE)
+    const { cursor: consistentAt } = await this.#options.source.readChanges('latest')
+    this.#pending = undefined
+    await this.#commit({ expected: mirror, next: { ...mirror, consistentAt } })
+  }
+
+  /** Resolves to whether the step was made. If it was too large, the next ones are smaller. */
+  async #commit(step: MirrorStep): Promise<boolean> {
     const result = await this.#options.store.restrict(step)
+    if (result === 'too-large') {
+      this.#limit = Math.ceil(Math.min(this.#limit, step.changes?.length ?? 1) / 2)
+      return false
+    }
     if (result !== 'done') throw new MirrorError(REFUSALS[result])
+    this.#limit = Math.min(2 * this.#limit, PAGE_SIZE)
     this.#mirror = step.next
-    return step.next
+    return true
   }
 }
