@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
 import { INT64_MIN } from '../../contract/int64.ts'
-import { known } from '../../contract/known.ts'
 import { type PlantStore, StoreUnavailable } from '../../service/plant-store.ts'
 import {
   isConsistent,
@@ -93,10 +92,13 @@ class MirrorRun {
   #hasBegun = false
   #copied = 0
   #pending: PendingChanges | undefined
+  /**
+   * How many changes a step has, unless they are in one transaction, and how many plants it copies: fewer if a step was
+   * too large, until steps are small again.
+   */
+  #limit = PAGE_SIZE
   /** Whether no service shows the plants. */
   #isHidden = false
-  /** How many changes and plants a step reads: fewer if it was too large, until steps are small again. */
-  #limit = PAGE_SIZE
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -108,7 +110,7 @@ class MirrorRun {
     // After a failure or a wait, the database may have been promoted, or a commit made that seemed to fail.
     this.#mirror = undefined
     this.#hasBegun = true
-    await this.#hide(mirror)
+    await this.#awaitNotice(mirror)
     const { copyFrom } = mirror
     if (copyFrom === undefined) await this.#follow(mirror)
     else await this.#copy({ ...mirror, copyFrom })
@@ -130,7 +132,7 @@ class MirrorRun {
   }
 
   /** Waits until no service shows the plants of an inconsistent mirror. */
-  async #hide(mirror: MirrorRestriction): Promise<void> {
+  async #awaitNotice(mirror: MirrorRestriction): Promise<void> {
     const { signal, noticeMs = NOTICE_MS } = this.#options
     const mustHide = !isConsistent(mirror)
     if (mustHide && !this.#isHidden) await setTimeout(noticeMs, undefined, { signal })
@@ -146,41 +148,55 @@ class MirrorRun {
   }
 
   /**
-   * Reads a page of changes, and applies those whose transactions have ended. The rest waits for the next page. If it
-   * becomes too large, the mirror cannot be read until it has applied all of it, in several steps.
+   * Applies changes up to the end of a transaction. If one is too large for that, the mirror cannot be read until it has
+   * applied all of it, in parts.
    */
   async #follow(mirror: MirrorRestriction): Promise<void> {
     const { source, transactionMax = TRANSACTION_MAX } = this.#options
     const { cursor, consistentAt } = mirror
-    const limit = this.#limit
+    const isWhole = isConsistent(mirror)
     if (this.#pending?.applied !== cursor) this.#pending = new PendingChanges(cursor, consistentAt)
     const pending = this.#pending
-    const canWait = isConsistent(mirror) && !this.lag.isBehind && pending.isEmpty
-    const page = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0, limit)
-    pending.add(page.changes)
-    if (page.changes.length === 0) pending.noteEnd(pending.cursor)
-    else if (pending.end === undefined && !pending.hasEnded) {
-      pending.noteEnd((await source.readChanges('latest')).cursor)
-    }
-    const isPart = !isConsistent(mirror) && pending.end !== undefined
-    const changes = isPart ? pending.takeAll() : pending.takeEnded()
-    if (changes.length > 0 || !isConsistent(mirror)) {
+    const mustRead = isWhole ? !pending.hasEnd : pending.isEmpty
+    const isFeedEnd = mustRead && !(await this.#readMore(pending, isWhole))
+    const limit = this.#limit
+    const changes = isWhole ? pending.takeEnded(limit) : pending.takePart(limit)
+    const isPart = !isWhole && !pending.isAtGoal
+    if (changes.length > 0 || !isWhole) {
       const next = { source: source.url, cursor: pending.applied, ...(isPart && { consistentAt }) }
       if (!(await this.#commit(prepareFollowStep(mirror, next, changes)))) {
-        // With this limit, the step had a single transaction.
-        if (limit === 1) await this.#applyInParts(mirror, pending.applied)
+        if (isWhole && limit === 1) await this.#hide(mirror)
         return
       }
     } else if (pending.exceeds(transactionMax)) {
-      await this.#applyInParts(mirror, known(pending.end))
+      await this.#hide(mirror)
     }
-    if (isPart) return
-    if (changes.length > 0 || page.changes.length === 0) await this.lag.note(changes)
+    if (!isPart && (changes.length > 0 || isFeedEnd)) await this.lag.note(changes)
   }
 
-  /** Makes the mirror unreadable until it has applied the changes up to a cursor, in several steps. */
-  async #applyInParts(mirror: MirrorRestriction, consistentAt: string): Promise<void> {
+  /**
+   * Reads a page of changes.
+   *
+   * @param isWhole whether the mirror needs the end of a transaction
+   * @returns whether there were any
+   */
+  async #readMore(pending: PendingChanges, isWhole: boolean): Promise<boolean> {
+    const { source } = this.#options
+    const canWait = isWhole && !this.lag.isBehind && pending.isEmpty
+    const { changes } = await source.readChanges(pending.cursor, canWait ? WAIT_SECONDS : 0)
+    pending.add(changes)
+    if (changes.length === 0) pending.noteEnd(pending.cursor)
+    else if (pending.goal === undefined && !pending.hasEnd) {
+      pending.noteEnd((await source.readChanges('latest')).cursor)
+    }
+    return changes.length > 0
+  }
+
+  /** Makes a mirror inconsistent until it has applied all changes that its source has now. */
+  async #hide(mirror: MirrorRestriction): Promise<void> {
     this.lag.fallBehind(LARGE)
+    const { cursor: consistentAt } = await this.#options.source.readChanges('latest')
+    this.#pending = undefined
     await this.#commit({ expected: mirror, next: { ...mirror, consistentAt } })
   }
 
@@ -188,7 +204,7 @@ class MirrorRun {
   async #commit(step: MirrorStep): Promise<boolean> {
     const result = await this.#options.store.restrict(step)
     if (result === 'too-large') {
-      this.#limit = Math.ceil(this.#limit / 2)
+      this.#limit = Math.ceil(Math.min(this.#limit, step.changes?.length ?? 1) / 2)
       return false
     }
     if (result !== 'done') throw new MirrorError(REFUSALS[result])

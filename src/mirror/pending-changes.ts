@@ -7,23 +7,22 @@ export interface TransactionSize {
   readonly text: number
 }
 
-/** The changes that a mirror has read and not applied, because their transaction can continue. */
+/** The changes that a mirror has read and not applied. */
 export class PendingChanges {
   /** The changes up to this cursor have been applied. */
   #applied: string
   #changes: Change[] = []
   #text = 0
-  /** How many of the changes are in transactions that have ended. */
-  #ended = 0
-  #end: string | undefined
+  /** How many changes there are up to the end of each transaction. */
+  #ends: number[] = []
+  #goal: string | undefined
+  /** How many changes there are up to a goal that was reached. */
+  #reached: number | undefined
 
-  /**
-   * @param applied the cursor after which the changes begin
-   * @param end the `consistentAt` of a mirror
-   */
-  constructor(applied: string, end: string | undefined) {
+  /** @param goal see there */
+  constructor(applied: string, goal: string | undefined) {
     this.#applied = applied
-    this.#end = end
+    this.#goal = goal
   }
 
   get applied(): string {
@@ -39,22 +38,22 @@ export class PendingChanges {
    * A later cursor at which the feed of the source ended at some time, and so did a transaction. The feed of an earlier
    * version has no other ends.
    */
-  get end(): string | undefined {
-    return this.#end
-  }
-
-  /** Takes note that the feed ends, or has ended, at a cursor: that of the last change or a later one. */
-  noteEnd(cursor: string): void {
-    this.#end = cursor
-    if (cursor === this.cursor) this.#noteEnded()
+  get goal(): string | undefined {
+    return this.#goal
   }
 
   get isEmpty(): boolean {
     return this.#changes.length === 0
   }
 
-  get hasEnded(): boolean {
-    return this.#ended > 0
+  /** Whether a transaction has ended. */
+  get hasEnd(): boolean {
+    return this.#ends.length > 0
+  }
+
+  /** Whether all changes up to the goal were taken. */
+  get isAtGoal(): boolean {
+    return this.#goal === undefined && this.#reached === undefined
   }
 
   /** Whether the changes exceed a size. */
@@ -66,31 +65,47 @@ export class PendingChanges {
   add(changes: readonly Change[]): void {
     for (const change of changes) {
       this.#changes.push(change)
-      if (change.plant !== undefined) this.#text += textLength(change.plant)
-      if (change.endsTransaction === true || change.cursor === this.#end) this.#noteEnded()
+      this.#text += textOf(change)
+      if (change.cursor === this.#goal) this.#reach()
+      else if (change.endsTransaction === true) this.#ends.push(this.#changes.length)
     }
   }
 
-  /** Removes the changes of all transactions that have ended. */
-  takeEnded(): Change[] {
-    return this.#take(this.#ended)
+  /** Takes note that the feed ends, or has ended, at a cursor: that of the last change or a later one. */
+  noteEnd(cursor: string): void {
+    this.#goal = cursor
+    if (cursor === this.cursor) this.#reach()
   }
 
-  /** Removes all changes. */
-  takeAll(): Change[] {
-    return this.#take(this.#changes.length)
+  /** Removes whole transactions: as many as have no more changes than the limit, but at least one that has ended. */
+  takeEnded(limit: number): Change[] {
+    return this.#take(this.#ends.findLast((end) => end <= limit) ?? this.#ends[0] ?? 0)
   }
 
-  #noteEnded(): void {
-    this.#ended = this.#changes.length
-    if (this.cursor === this.#end) this.#end = undefined
+  /** Removes changes up to the limit, or up to the goal. */
+  takePart(limit: number): Change[] {
+    return this.#take(Math.min(limit, this.#reached ?? this.#changes.length))
+  }
+
+  #reach(): void {
+    this.#goal = undefined
+    const { length } = this.#changes
+    if (length === 0) return
+    this.#reached = length
+    this.#ends.push(length)
   }
 
   #take(count: number): Change[] {
     const taken = this.#changes.splice(0, count)
     this.#applied = taken.at(-1)?.cursor ?? this.#applied
-    this.#ended = 0
-    this.#text = this.#changes.reduce((sum, { plant }) => sum + (plant ? textLength(plant) : 0), 0)
+    this.#text -= taken.reduce((sum, change) => sum + textOf(change), 0)
+    this.#ends = this.#ends.filter((end) => end > count).map((end) => end - count)
+    const reached = (this.#reached ?? 0) - count
+    this.#reached = reached > 0 ? reached : undefined
     return taken
   }
+}
+
+function textOf({ plant }: Change): number {
+  return plant === undefined ? 0 : textLength(plant)
 }

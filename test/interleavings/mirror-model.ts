@@ -64,6 +64,8 @@ export interface ModelOptions {
   readonly leftovers: readonly bigint[]
   /** Whether the source says where transactions end. */
   readonly isMarked: boolean
+  /** How many changes of a step that follows the source are not too large. */
+  readonly stepMax: number
 }
 
 /** A source, and the database of its mirror. */
@@ -79,12 +81,14 @@ export class Model {
   #added = Promise.withResolvers<void>()
 
   readonly #isMarked: boolean
+  readonly #stepMax: number
   /** How many changes there were after each transaction. */
   readonly #ends = new Set([0])
 
-  constructor(schedule: Schedule, { outcomes, leftovers, isMarked }: ModelOptions) {
+  constructor(schedule: Schedule, { outcomes, leftovers, isMarked, stepMax }: ModelOptions) {
     this.schedule = schedule
     this.#isMarked = isMarked
+    this.#stepMax = stepMax
     this.nextOutcome = inTurn(outcomes, 'done')
     if (leftovers.length > 0) this.#earlierCopy = { source: URL, cursor: 'earlier' }
     this.#restriction = this.#earlierCopy
@@ -161,6 +165,8 @@ export class Model {
       false,
       'services notice before a part of a transaction is applied',
     )
+    const isCopy = (expected as MirrorRestriction | undefined)?.copyFrom !== undefined
+    if (changes.length > this.#stepMax && !isCopy) return 'too-large'
     const plants = new PlantModel(this.mirrored())
     if (!hasEffect(step, plants.apply(changes, 'each'))) return 'diverged'
     this.#mirrored = new Map(plants.exportPlants().map(({ id, ...plant }) => [id, plant]))

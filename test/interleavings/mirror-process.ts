@@ -37,7 +37,7 @@ export class Process {
         }),
       restrict: async (step) => {
         const result = await this.#callStore('restrict', () => model.apply(step))
-        this.#isRefused = result !== 'done'
+        this.#isRefused = result !== 'done' && result !== 'too-large'
         if (beginsCopy(step)) {
           this.#expect(!this.#hasBegunCopy, 'a process begins to copy once')
           this.#hasBegunCopy = true

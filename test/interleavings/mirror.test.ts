@@ -34,6 +34,7 @@ const scenarios = fc.record({
     maxLength: 20,
   }),
   isMarked: fc.boolean(),
+  stepMax: fc.constantFrom(1, 3, 100),
   runs: fc.array(
     fc.record({ end: fc.constantFrom<End[]>('aborted', 'killed'), restart: fc.boolean(), pause }),
     { maxLength: 2 },

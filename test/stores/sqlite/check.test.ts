@@ -130,6 +130,7 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
     [
       /^schema: .*: table changes is missing; expected CREATE TABLE changes /,
       /^schema: .*: table change_log is missing; expected CREATE TABLE change_log /,
+      /^schema: .*: index changes_start is missing; expected CREATE INDEX changes_start /,
     ],
   ],
   [
