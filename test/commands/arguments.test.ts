@@ -218,6 +218,7 @@ const rejected = [
   { args: ['backup', 'x', '--every', '25d'], says: 'from 1ms to 24d' },
   { args: ['backup', 'x', '--every', '1h', '--keep', '0'], says: 'Expected an integer from 1 to' },
   { args: ['backup', 'x', '--keep', '2'], says: "option '--keep' requires '--every'" },
+  { args: ['backup', 'x', '--metrics-file', 'y'], says: "'--metrics-file' requires '--every'" },
   { args: ['token', 'revoke'], says: "missing required argument 'name'" },
 ]
 

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { printBackup } from '../../src/commands/backup/repeated-backup.ts'
 import { systemClock } from '../../time/clock.ts'
@@ -20,17 +21,36 @@ for (const [interval, intervalMs, retry, retryMs] of [
     const { database, folder } = filesOf(t, 0)
     rmSync(database)
     const waits: number[] = []
+    const newest: number[] = []
     replaceWaits(t, (milliseconds) => {
       waits.push(milliseconds)
+      newest.push(
+        Number(
+          /newest_timestamp_seconds{folder=.* (\S+)\n/.exec(readFileSync(metrics, 'utf8'))?.[1],
+        ),
+      )
       if (waits.length === 3) fill(database, 1)
       if (waits.length === 4) process.emit('SIGTERM')
     })
-    const args = ['backup', '--every', interval, folder, '--database', database]
-    const { code, stdout, stderr } = await runHere(args)
+    const metrics = join(dirname(folder), 'plant-store.prom')
+    const args = ['backup', '--every', interval, folder, '--metrics-file', metrics]
+    const { code, stdout, stderr } = await runHere([...args, '--database', database])
     t.equal(code, 0)
     const failure = `plant-store: there is no database ${database}; trying again in ${retry}\n`
     t.equal(stderr, failure.repeat(2))
     t.match(stdout, /\nbacked up to .*: 1 plants, .*\n$/)
+    const begun = newest.pop() ?? 0
+    t.same(newest, [0, 0, 0], 'no backup yet')
+    t.ok(Math.abs(begun - Date.now() / 1000) < 60)
+    t.match(
+      readFileSync(metrics, 'utf8'),
+      `interval_seconds{folder="${folder}"} ${intervalMs / 1000}\n`,
+    )
+    t.equal(statSync(metrics).mode & 0o777, 0o644, 'node_exporter can read it')
+    t.same(
+      readdirSync(dirname(metrics)).filter((name) => name.includes('.prom')),
+      ['plant-store.prom'],
+    )
     const [first, ...others] = waits
     const next = others.pop() ?? 0
     t.equal(first, 0)
@@ -38,6 +58,20 @@ for (const [interval, intervalMs, retry, retryMs] of [
     t.ok(next <= intervalMs && next > intervalMs - 60_000, `the next backup begins in ${next} ms`)
   })
 }
+
+t.test('metrics that cannot be written are reported, and backups go on', async (t) => {
+  const { database, folder } = filesOf(t, 1)
+  let waits = 0
+  replaceWaits(t, () => {
+    if (++waits === 2) process.emit('SIGTERM')
+  })
+  const metrics = join(folder, 'missing', 'x.prom')
+  const args = ['backup', '--every', '1h', folder, '--metrics-file', metrics]
+  const { code, stdout, stderr } = await runHere([...args, '--database', database])
+  t.equal(code, 0)
+  t.match(stdout, /\nbacked up to /)
+  t.match(stderr, new RegExp(`^(plant-store: cannot write ${metrics}: ENOENT.*\n){2}$`))
+})
 
 t.test('an old backup that cannot be removed is reported', async (t) => {
   const out = t.capture(process.stdout, 'write')

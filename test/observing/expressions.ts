@@ -48,10 +48,13 @@ export const alerts = (
   parse(read('deploy/prometheus/plant-store.rules.yml')) as RuleFile
 ).groups.flatMap(({ rules }) => rules)
 
-/** The alerts' operands: as long as nothing is wrong, comparisons have no result. */
-export const alertOperands = alerts.flatMap(({ expr }) =>
-  expr.replaceAll('\n', ' ').split(/ (?:and|or|==|[<>/]) /),
-)
+/**
+ * The alerts' operands: as long as nothing is wrong, comparisons have no result. Without the figures of backups, which the
+ * service does not serve.
+ */
+export const alertOperands = alerts
+  .flatMap(({ expr }) => expr.replaceAll('\n', ' ').split(/ (?:and|or|==|[<>/]) /))
+  .filter((operand) => !operand.includes('plant_store_backup_'))
 
 export const dashboardExpressions = dashboard.panels.flatMap(({ targets = [] }) =>
   targets.map(({ expr }) =>

@@ -35,12 +35,14 @@ export const COMMON = /^process_|^nodejs_(?!eventloop_delay_)/
 const ITEM = /^- `(\w+)`(?: \(([^)]*)\))?:/gm
 
 /**
- * Reads the lists of the documentation.
+ * Reads the lists of the documentation, without that of backups, which the service does not serve.
  *
  * @param excluded the heading of a section whose metrics the service does not have
  */
 export function documentedMetrics(documentation: string, excluded: string): Metric[] {
-  const sections = documentation.split(/^##+ /m).filter((text) => !text.startsWith(excluded))
+  const sections = documentation
+    .split(/^##+ /m)
+    .filter((text) => !text.startsWith(excluded) && !text.startsWith('Backups'))
   const items = sections.flatMap((text) => [...text.matchAll(ITEM)])
   return byName(
     items.map(([, name = '', labels = '']) => ({

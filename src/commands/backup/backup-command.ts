@@ -13,6 +13,7 @@ interface BackupCommandOptions {
   readonly database: string
   readonly every?: number
   readonly keep?: number
+  readonly metricsFile?: string
 }
 
 const help = `
@@ -42,16 +43,28 @@ export function backupCommand(): Command {
       `with --every, how many backups to keep (default: ${KEEP})`,
       argument(integer(1, 1_000_000)),
     )
+    .option(
+      '--metrics-file <file>',
+      'with --every, a file for the textfile collector of node_exporter, such as plant-store.prom',
+    )
     .addOption(databaseOption)
     .addHelpText('after', help)
-    .action(async (file: string, { database, every, keep }: BackupCommandOptions) => {
+    .action(async (file: string, { database, every, keep, metricsFile }: BackupCommandOptions) => {
       if (every === undefined) {
         if (keep !== undefined) command.error("error: option '--keep' requires '--every'")
+        if (metricsFile !== undefined) {
+          command.error("error: option '--metrics-file' requires '--every'")
+        }
         const { backup } = await import('./backup.ts')
         await backup(file, database)
       } else {
         const { backUpRepeatedly } = await import('./repeated-backup.ts')
-        await backUpRepeatedly(file, { database, intervalMs: every, keep: keep ?? KEEP })
+        await backUpRepeatedly(file, {
+          database,
+          intervalMs: every,
+          keep: keep ?? KEEP,
+          metricsFile,
+        })
       }
     })
   return command

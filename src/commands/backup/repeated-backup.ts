@@ -7,6 +7,7 @@ import type { FolderBackup } from '../../stores/shared/engine.ts'
 import { messageOf } from '../../system/errors.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeFile } from './backup.ts'
+import { writeBackupMetrics } from './backup-metrics.ts'
 
 /** How long to wait after a failed backup, unless the interval is shorter. */
 const RETRY_MS_MAX = 60_000
@@ -16,6 +17,8 @@ export interface RepeatedBackupOptions {
   readonly intervalMs: number
   /** The number of backups to keep. */
   readonly keep: number
+  /** See writeBackupMetrics. */
+  readonly metricsFile?: string | undefined
 }
 
 /**
@@ -26,7 +29,7 @@ export interface RepeatedBackupOptions {
  */
 export async function backUpRepeatedly(
   folder: string,
-  { intervalMs, ...others }: RepeatedBackupOptions,
+  { intervalMs, metricsFile, ...others }: RepeatedBackupOptions,
 ): Promise<void> {
   const { lockTimeout } = defaultConfig()
   const { database } = others
@@ -37,9 +40,19 @@ export async function backUpRepeatedly(
   onStopSignal(end)
   onNpmExit(end)
   const { wait, monotonic } = systemClock
+  const writeMetrics = (newest: Date | undefined) => {
+    if (metricsFile === undefined) return
+    try {
+      writeBackupMetrics(metricsFile, { folder, intervalMs, newest })
+    } catch (error) {
+      report(`cannot write ${metricsFile}: ${messageOf(error)}`)
+    }
+  }
   const backUp = async () => {
     const start = monotonic()
-    printBackup(await backups.add(new Date(), signal), start)
+    const begun = new Date()
+    printBackup(await backups.add(begun, signal), start)
+    writeMetrics(begun)
     return start
   }
   const retryMs = Math.min(intervalMs, RETRY_MS_MAX)
@@ -49,7 +62,9 @@ export async function backUpRepeatedly(
   }
   try {
     const now = new Date()
-    const ageMs = now.getTime() - (backups.newest(now)?.getTime() ?? Number.NEGATIVE_INFINITY)
+    const newest = backups.newest(now)
+    writeMetrics(newest)
+    const ageMs = now.getTime() - (newest?.getTime() ?? Number.NEGATIVE_INFINITY)
     const delayMs = Math.max(0, intervalMs - ageMs)
     const first = new Date(now.getTime() + delayMs).toISOString()
     process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)

@@ -36,6 +36,7 @@ import { type ChangeLimits, pruneChanges } from './feed/change-pruner.ts'
 import { CommitSignal } from './feed/commit-signal.ts'
 import { openDatabase, openSnapshot, refuseMemory, type SqliteOptions } from './file/database.ts'
 import { type FileIdentity, OpenFile } from './file/file-identity.ts'
+import { adviseOnFileSystem } from './file/file-system.ts'
 import { exportPlants, Reader } from './reads/reader.ts'
 import type { SqliteMetrics } from './writer/sqlite-metrics.ts'
 import {
@@ -270,7 +271,7 @@ export class SqliteStore implements Store {
   }
 
   advise(): StoreAdvice {
-    return { warnings: [] }
+    return { warnings: this.#file === undefined ? [] : adviseOnFileSystem(this.#file.path) }
   }
 
   /** Waits for changes in flight, then closes the database, which removes its WAL. */

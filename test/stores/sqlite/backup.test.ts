@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { BackupOptions, OnProgress } from '../../../src/stores/shared/engine.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
-import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
+import { backUpDatabase, publish } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { overwritePage } from './files.ts'
 
@@ -50,6 +50,29 @@ t.test('a copy is a snapshot, despite concurrent changes', async (t) => {
   t.same(more.at(-1), [total, total])
   t.equal(copied.bytes, statSync(options.file).size)
   t.equal(copied.bytes, total * 4096)
+})
+
+t.test('without hard links, a copy is published, and still overwrites nothing', async (t) => {
+  const folder = t.testdir({ copy: 'copied', taken: 'mine' })
+  const [copy, file, taken] = ['copy', 'file', 'taken'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  // As exFAT and SMB do.
+  const withoutLinks = async () => {
+    throw Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })
+  }
+  await t.rejects(publish(copy, taken, withoutLinks), { code: 'EEXIST' })
+  await t.rejects(publish(copy, join(folder, 'missing', 'file'), withoutLinks), { code: 'ENOENT' })
+  await publish(copy, file, withoutLinks)
+  t.same(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+    [
+      ['file', 'copied'],
+      ['taken', 'mine'],
+    ],
+  )
 })
 
 t.test('a copy is one private file without a WAL', async (t) => {

@@ -1,10 +1,14 @@
 import { once } from 'node:events'
-import { readFileSync, renameSync, truncateSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
-import { openDatabase, type SqliteOptions } from '../../../src/stores/sqlite/file/database.ts'
+import {
+  openDatabase,
+  type SqliteOptions,
+  WAL_PAGES,
+} from '../../../src/stores/sqlite/file/database.ts'
 import { OpenFile } from '../../../src/stores/sqlite/file/file-identity.ts'
 import {
   Checkpointer,
@@ -51,6 +55,39 @@ t.test('a snapshot keeps its pages in the WAL until it ends', async (t) => {
   await commitUntil(({ log }) => log >= 4 * PAGES)
   t.equal(end(), 0)
   await commitUntil(({ log }) => log < PAGES)
+})
+
+for (const elsewhere of [{}, { file: '/' }]) {
+  const who = elsewhere.file === undefined ? 'with' : 'without'
+  t.test(
+    `a WAL that a snapshot made long shrinks without commits, ${who} the thread`,
+    async (t) => {
+      const { commitUntil, snapshot, whenIdle, walBytes, committed, stored } = await start(t, {
+        elsewhere,
+      })
+      const end = snapshot()
+      await commitUntil(({ log }) => log >= 4 * PAGES)
+      const long = walBytes()
+      for (let tick = 0; tick < 10; tick++) await whenIdle()
+      t.equal(walBytes(), long, 'the snapshot needs it')
+      t.equal(end(), 0)
+      for (let tick = 0; walBytes() > 0 && tick < 10_000; tick++) await whenIdle()
+      t.equal(walBytes(), 0)
+      t.equal(stored(), committed())
+      await commitUntil(({ log }) => log >= PAGES / 2)
+      const short = walBytes()
+      await whenIdle()
+      t.equal(walBytes(), short, 'a short one stays')
+    },
+  )
+}
+
+t.test('SQLite shortens a WAL file only if it is longer than usual', async (t) => {
+  const db = openDatabase({ file: join(t.testdir(), 'plants.db'), lockTimeout: 0 })
+  const size = Number(db.pragma('journal_size_limit', { simple: true }))
+  const pageSize = Number(db.pragma('page_size', { simple: true }))
+  t.ok(size > 1.4 * WAL_PAGES * pageSize && size < 2 * WAL_PAGES * pageSize, `${size} bytes`)
+  db.close()
 })
 
 t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
@@ -192,5 +229,11 @@ async function start(
     }
   }
   const [committed, length] = [() => count, () => longest]
-  return { commitUntil, committed, stored, snapshot, longest: length, metrics }
+  const walBytes = () => statSync(`${options.file}-wal`).size
+  const whenIdle = async () => {
+    checkpointer.whenIdle()
+    await setImmediate()
+  }
+  const seen = { committed, stored, longest: length, walBytes }
+  return { ...seen, commitUntil, snapshot, metrics, whenIdle }
 }

@@ -22,6 +22,12 @@ const FULL = 2
  */
 export const WAL_PAGES = 16_000
 
+/**
+ * The size to which SQLite shortens a longer WAL file when it starts over, in bytes. Above the usual size, because a file
+ * that has to grow again makes commits slower.
+ */
+export const WAL_BYTES_KEPT = 100_000_000
+
 /** Can be sent to a thread. */
 export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'retention' | 'onProblem'> {
   /** A path, or IN_MEMORY. */
@@ -108,6 +114,7 @@ function makeDurable(db: Database, { file, lockTimeout }: SqliteOptions): void {
   // better-sqlite3 is compiled with NORMAL as the default in WAL mode, which can lose commits in a power failure.
   db.pragma('synchronous = FULL')
   db.pragma(`wal_autocheckpoint = ${WAL_PAGES}`)
+  db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`)
   const journal = db.pragma('journal_mode', { simple: true })
   const synchronous = db.pragma('synchronous', { simple: true })
   if ((journal !== 'wal' && file !== IN_MEMORY) || synchronous !== FULL) {

@@ -71,6 +71,7 @@ export class Checkpointer {
   readonly #intervalMs: number
   readonly #inspect: () => WalState
   readonly #checkpoint: () => WalState
+  readonly #truncate: () => WalState
   #thread: { readonly worker: Worker; readonly port: MessagePort } | undefined
   #isReady = false
   #isRunning = false
@@ -89,6 +90,15 @@ export class Checkpointer {
     const { mapError } = new OpenFile(options.file, options.identity, options.damage)
     this.#inspect = prepareCheckpoint(db, 'NOOP', mapError)
     this.#checkpoint = prepareCheckpoint(db, 'PASSIVE', mapError)
+    const truncate = prepareCheckpoint(db, 'TRUNCATE', mapError)
+    this.#truncate = () => {
+      const timeout = db.pragma('busy_timeout', { simple: true })
+      // A snapshot can last for minutes, and a change may arrive meanwhile.
+      db.pragma('busy_timeout = 0')
+      const state = truncate()
+      db.pragma(`busy_timeout = ${timeout}`)
+      return state
+    }
     this.#options = options
     this.#settings = settings
     this.#pages = pages
@@ -117,6 +127,23 @@ export class Checkpointer {
     } else {
       this.#finish()
     }
+  }
+
+  /**
+   * Must be called repeatedly while there are no commits. Shortens a WAL that has become long, such as during an export:
+   * SQLite would keep its length until later commits start it over.
+   */
+  whenIdle(): void {
+    if (!this.#isRunning) {
+      const { log, checkpointed } = this.#inspect()
+      if (log < this.#pages) return
+      this.#due = this.#pages
+      if (checkpointed === log) {
+        this.#truncate()
+        return
+      }
+    }
+    this.afterCommit()
   }
 
   /** Resolves when the thread has closed its connection: the writer's must be closed last. */

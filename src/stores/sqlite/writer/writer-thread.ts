@@ -46,8 +46,11 @@ const clients = new Set<MessagePort>()
 /** Whether the WAL was emptied since the file was found to be missing or replaced. */
 let isWalEmptied = false
 let isDamageReported = false
+let commitsSeen = commits.value
 setInterval(() => {
-  checkInPlace()
+  const isIdle = commits.value === commitsSeen
+  commitsSeen = commits.value
+  if (checkInPlace() && isIdle) checkpointer.whenIdle()
   reportDamage()
 }, FILE_CHECK_INTERVAL_MS).unref()
 
