@@ -171,6 +171,18 @@ t.test('a list that affects too much is halved, and so is its undo', async (t) =
   t.equal(await service.count('Myrica'), 8)
 })
 
+t.test('plants that others have made too large for a list are changed', async (t) => {
+  const seen = named('Morus', 8251, 12)
+  const large = seen.map(({ id }) => ({ id, name: 'Morus'.padEnd(2 ** 20 - 100, ' alba') }))
+  await store(service, large)
+  const { counts, refused, undo } = await run(t, service, seen.map(tagging('Tree')))
+  t.same([counts, refused], [{ ...NOTHING, changed: 12 }, []])
+  t.match(await service.stored(8262n), { name: large[11]?.name, tag: 'Tree' })
+  const back = await run(t, service, undo)
+  t.same([back.counts, back.refused], [{ ...NOTHING, changed: 12 }, []])
+  t.match(await service.stored(8262n), { name: large[11]?.name, tag: null })
+})
+
 t.test('plants that are deleted count as much as those that are stored', async (t) => {
   const seen = named('Nerium '.padEnd(2 ** 16, 'x'), 8301, 20)
   await store(service, seen)
