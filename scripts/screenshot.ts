@@ -114,7 +114,7 @@ async function takeConflict(studio: Studio): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('Abelmoschus manihot (L.) Medik.')
   const theirs = { name: 'Abelmoschus manihot', tag: 'Forb/herb' }
   await createClient(studio.store).updatePlant(49n, theirs)
-  await page.getByText('Somebody has changed this plant.').waitFor()
+  await page.getByText('Somebody has changed plant 49.').waitFor()
   await save(page.locator('form.editor'), studio, 'page-conflict')
 }
 

@@ -3,6 +3,7 @@ import {
   type PlantStoreClient,
   PlantStoreError,
   type StoredPlant,
+  type UnexpectedAnswerError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
 import { hasSameContent } from '../model/members.ts'
@@ -20,6 +21,7 @@ import {
   describeConflict,
   describeRefusal,
   isRefusal,
+  isTooLarge,
   mayHaveTakenEffect,
   type Refusal,
 } from './refusal.ts'
@@ -193,7 +195,7 @@ export class ChangeRun<Each extends Intent> {
   /** Finds out which intents the service refuses, or sends fewer at a time. */
   async #sendHalves(
     intents: readonly Each[],
-    error: PlantStoreError,
+    error: PlantStoreError | UnexpectedAnswerError,
     isUncertain: boolean,
   ): Promise<void> {
     const [intent] = intents
@@ -204,7 +206,7 @@ export class ChangeRun<Each extends Intent> {
       return
     }
     const { areAlike, stopsAtConflict, onRefused } = this.#options
-    if (hasCondition(error, 'body-too-large') && !stopsAtConflict) {
+    if (isTooLarge(error) && !stopsAtConflict) {
       // Alone, it has a shorter body than in a list.
       await this.#deliverEach([intent], isUncertain)
       return

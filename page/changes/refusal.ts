@@ -1,4 +1,4 @@
-import { PlantStoreError, type StoredPlant } from '../../client/client.ts'
+import { PlantStoreError, type StoredPlant, UnexpectedAnswerError } from '../../client/client.ts'
 import type { Intent } from './delivery.ts'
 
 /** An intent that is not carried out. */
@@ -10,6 +10,11 @@ export interface Refusal<Each extends Intent> {
   readonly stored?: StoredPlant | undefined
 }
 
+const REFUSED = new Set([400, 404, 409, 412])
+
+/** Also of proxies, which can permit less than the service. */
+const CONTENT_TOO_LARGE = 413
+
 const TAKEN = 'A different plant has this id'
 
 const CHANGED = 'Somebody has changed this plant meanwhile'
@@ -17,8 +22,14 @@ const CHANGED = 'Somebody has changed this plant meanwhile'
 const DELETED = 'Somebody has deleted this plant meanwhile'
 
 /** Whether sending the same again is useless. */
-export function isRefusal(error: unknown): error is PlantStoreError {
-  return error instanceof PlantStoreError && [400, 404, 409, 412, 413].includes(error.status)
+export function isRefusal(error: unknown): error is PlantStoreError | UnexpectedAnswerError {
+  if (error instanceof UnexpectedAnswerError) return isTooLarge(error)
+  return error instanceof PlantStoreError && (isTooLarge(error) || REFUSED.has(error.status))
+}
+
+/** Whether fewer changes at a time can succeed. */
+export function isTooLarge({ status }: { readonly status: number }): boolean {
+  return status === CONTENT_TOO_LARGE
 }
 
 /** Whether a request that failed may have changed plants. */
@@ -27,7 +38,9 @@ export function mayHaveTakenEffect(error: unknown): boolean {
 }
 
 /** Why the service refuses the change of a plant. */
-export function describeRefusal({ condition, message }: PlantStoreError): string {
+export function describeRefusal(error: PlantStoreError | UnexpectedAnswerError): string {
+  if (error instanceof UnexpectedAnswerError) return 'A proxy refuses the plant as too large'
+  const { condition, message } = error
   return condition === 'plant-exists' ? TAKEN : `The service refuses the plant: ${message}`
 }
 

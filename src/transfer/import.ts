@@ -140,7 +140,7 @@ export async function importRecords(
   return isComplete
 }
 
-/** Stores records in one transaction. Returns false if one of them stops the import. */
+/** Stores records together. Returns false if one of them stops the import. */
 async function storeRecords(
   records: readonly ParsedRecord[],
   firstRecords: FirstRecords,
@@ -186,8 +186,7 @@ async function storeRecords(
 
 /**
  * Stores plants, in one transaction unless they affect too much text, and resolves to their results in the same order.
- * With `stop`, those from the first
- * conflict on are not stored, and the results end with a conflict.
+ * With `stop`, those from the first conflict on are not stored, and the results end with a conflict.
  */
 export async function importPlants(
   store: ImportStore,

@@ -280,6 +280,24 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.same(plants.complaints, [])
   })
 
+  t.test('a click where a conflict has just appeared decides nothing', async (t) => {
+    const plants = await begin(t, 'Abies')
+    const devtools = await plants.page.context().newCDPSession(plants.page)
+    await devtools.send('Animation.enable')
+    // The moment lasts as long as an animation.
+    await devtools.send('Animation.setPlaybackRate', { playbackRate: 0.001 })
+    await plants.edit('Abies', { name: 'mine' })
+    await put(1, { name: 'theirs' })
+    const mine = plants.button('Save mine')
+    await mine.waitFor()
+    await mine.click({ force: true })
+    t.equal(await mine.count(), 1)
+    await devtools.send('Animation.setPlaybackRate', { playbackRate: 1 })
+    await mine.click()
+    await plants.rows('mine').waitFor()
+    t.match(await service.stored(1n), { name: 'mine' })
+  })
+
   t.test('a conflict names the plant, and shows both names', async (t) => {
     const plants = await begin(t, 'Abies', 'Acer', 'Alnus')
     const versions = plants.page.locator('.conflict .version')

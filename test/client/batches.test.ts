@@ -93,6 +93,20 @@ t.test('a part that the service, or a proxy, refuses as too large is halved', as
   t.same(await areStored(plants), Array(1005).fill(true))
 })
 
+t.test('plants that are stored already, and large, are replayed', async (t) => {
+  const { client } = await connect(t)
+  const large = plantsOf(10, 'x'.repeat(2 ** 20 - 100))
+  t.strictSame(await client.createPlants(large), { created: 10, replayed: 0 })
+  const small = large.map(({ id }) => ({ id, name: 'x' }))
+  const error = await thrownBy(client.createPlants(small))
+  t.match(error, { start: 0, created: 0, cause: { condition: 'plant-exists' } })
+  const removals = large.map(({ id }) => ({ op: 'remove' as const, id }))
+  const whole = await thrownBy(client.changePlants(removals))
+  t.match(whole, { condition: 'changes-too-large', message: /more than 8388608 bytes/ })
+  t.same(await areStored(large), Array(10).fill(true))
+  t.match(await client.changePlants(removals.slice(5)), { removed: 5 })
+})
+
 t.test('an error in a half of a part names that half', async (t) => {
   const { client, proxy } = await connect(t, [tooLarge, passed, tooLarge])
   const plants = plantsOf(1000)

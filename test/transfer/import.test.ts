@@ -14,16 +14,17 @@ import {
 import type { ParseResult, RecordBatch } from '../../src/transfer/record.ts'
 import { IgnoredMembers, NAMES_MAX } from '../../src/transfer/unknown-fields.ts'
 
-/** Imports records, one per line, into a new store that already contains `one`. */
+/** Imports records, one per line, into a new store that already contains some plants. */
 async function importLines(
   t: Test,
   results: readonly (ParseResult | undefined)[],
   options: Partial<RecordImportOptions> = {},
   lineBytes = 1,
+  earlier: readonly NewPlant[] = [one],
 ) {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
-  await store.create(one)
+  for (const plant of earlier) await store.create(plant)
   const sizes: number[] = []
   const apply: SqliteStore['apply'] = (changes, mode) => {
     sizes.push(changes.length)
@@ -223,6 +224,29 @@ t.test('fewer records share a transaction if they are large', async (t) => {
   const { sizes, progress } = await importLines(t, [one, two, three], {}, 2 ** 21)
   t.strictSame(sizes, [2, 1])
   t.strictSame(progress, [2 ** 22])
+})
+
+t.test('fewer records share a transaction if the stored plants are large', async (t) => {
+  const large = Array.from({ length: 12 }, (_, index) => ({
+    id: BigInt(index + 1),
+    name: 'x'.repeat(2 ** 20),
+  }))
+  const small = large.map(({ id }) => ({ id, name: 'small' }))
+  const importSmall = (onConflict: RecordImportOptions['onConflict'], plants = large) =>
+    importLines(t, small, { onConflict }, 1, plants)
+
+  const replaced = await importSmall('replace')
+  t.match(replaced, { complete: true, counts: { replaced: 12 }, refused: [], sizes: [12, 6, 6] })
+  t.strictSame(replaced.stored, small)
+  const kept = await importSmall('keep')
+  t.match(kept, { complete: true, counts: { kept: 12 } })
+  t.strictSame(kept.stored, large)
+
+  const isSame = ({ id }: NewPlant) => id < 9n
+  const conflicting = large.map((plant) => (isSame(plant) ? { ...plant, name: 'small' } : plant))
+  const stopped = await importSmall('stop', conflicting)
+  t.match(stopped, { complete: false, counts: { replayed: 8 }, refused: [/^line 9: plant 9 /] })
+  t.strictSame(stopped.stored, conflicting)
 })
 
 t.test(

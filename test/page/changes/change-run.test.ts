@@ -2,7 +2,14 @@
 import t from 'tap'
 import { createClient, type StoredPlant } from '../../../client/client.ts'
 import { ConflictError } from '../../../page/changes/change-run.ts'
-import { connectThrough, lostResponse, tooLarge } from '../../client/faulty-proxy.ts'
+import {
+  answered,
+  connectThrough,
+  HTML,
+  lostResponse,
+  passed,
+  tooLarge,
+} from '../../client/faulty-proxy.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 import { adding, after, named, removing, renaming, run, store, tagging } from './run.ts'
 
@@ -169,6 +176,31 @@ t.test('a list that affects too much is halved, and so is its undo', async (t) =
   const back = await run(t, service, undo.toReversed(), { client })
   t.same([back.counts, back.refused], [{ ...NOTHING, created: 8 }, []])
   t.equal(await service.count('Myrica'), 8)
+})
+
+t.test('a list that a proxy refuses as too large is halved', async (t) => {
+  const seen = named('Myrtus', 8221, 4)
+  await store(service, seen)
+  const refusing = answered(413, HTML, '<h1>413 Request Entity Too Large</h1>')
+  const { client } = await connectThrough(t, service, [refusing, refusing, refusing, passed])
+  const { counts, refused } = await run(t, service, seen.map(removing), { client })
+  t.same([counts, refused], [{ ...NOTHING, removed: 4 }, []])
+  const [plant] = named('Myrtus', 8221, 1)
+  const alone = await connectThrough(t, service, [refusing, refusing])
+  const result = await run(t, service, [adding(plant as StoredPlant)], { client: alone.client })
+  t.strictSame(result.refused, [[8221n, 'A proxy refuses the plant as too large']])
+})
+
+t.test('plants that others have made too large for a list are changed', async (t) => {
+  const seen = named('Morus', 8251, 12)
+  const large = seen.map(({ id }) => ({ id, name: 'Morus'.padEnd(2 ** 20 - 100, ' alba') }))
+  await store(service, large)
+  const { counts, refused, undo } = await run(t, service, seen.map(tagging('Tree')))
+  t.same([counts, refused], [{ ...NOTHING, changed: 12 }, []])
+  t.match(await service.stored(8262n), { name: large[11]?.name, tag: 'Tree' })
+  const back = await run(t, service, undo)
+  t.same([back.counts, back.refused], [{ ...NOTHING, changed: 12 }, []])
+  t.match(await service.stored(8262n), { name: large[11]?.name, tag: null })
 })
 
 t.test('plants that are deleted count as much as those that are stored', async (t) => {
