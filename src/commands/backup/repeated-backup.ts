@@ -5,6 +5,7 @@ import { defaultConfig } from '../../config/config.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { FolderBackup } from '../../stores/shared/engine.ts'
 import { messageOf } from '../../system/errors.ts'
+import { announce } from '../console/output.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeFile } from './backup.ts'
 
@@ -39,7 +40,7 @@ export async function backUpRepeatedly(
   const { wait, monotonic } = systemClock
   const backUp = async () => {
     const start = monotonic()
-    printBackup(await backups.add(new Date(), signal), start)
+    await printBackup(await backups.add(new Date(), signal), start)
     return start
   }
   const retryMs = Math.min(intervalMs, RETRY_MS_MAX)
@@ -52,7 +53,7 @@ export async function backUpRepeatedly(
     const ageMs = now.getTime() - (backups.newest(now)?.getTime() ?? Number.NEGATIVE_INFINITY)
     const delayMs = Math.max(0, intervalMs - ageMs)
     const first = new Date(now.getTime() + delayMs).toISOString()
-    process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)
+    await announce(`backing up to ${folder}; the next backup begins at ${first}\n`)
     await wait(delayMs, signal)
     while (!signal.aborted) {
       const backedUp = retry(backUp, { delayMs: retryMs, delayAfter: reportFailure, signal })
@@ -66,10 +67,10 @@ export async function backUpRepeatedly(
 }
 
 /** @param start when the backup began, as `systemClock.monotonic()` */
-export function printBackup(backup: FolderBackup, start: number): void {
+export async function printBackup(backup: FolderBackup, start: number): Promise<void> {
   const { file, removed, problem } = backup
   const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''
-  process.stdout.write(`backed up to ${describeFile(file, backup, start)}${removal}\n`)
+  await announce(`backed up to ${describeFile(file, backup, start)}${removal}\n`)
   if (problem !== undefined) report(problem)
 }
 
