@@ -2,6 +2,7 @@ import { ContractError } from '../../contract/contract.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { Interrupted, UserError } from '../system/errors.ts'
 import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
+import { ClosedPipe } from './console/output.ts'
 import { program } from './program.ts'
 
 /** Errors the user can fix. They are printed as one line without a stack trace. */
@@ -14,10 +15,14 @@ const USER_ERRORS = [UserError, ContractError, StoreUnavailable]
  * @param args the arguments after the name of the program
  */
 export async function main(args: readonly string[]): Promise<void> {
+  // Otherwise, they would be uncaught exceptions. Commands await what they print, and do without their messages.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
   try {
     await program().parseAsync(args, { from: 'user' })
   } catch (error) {
-    if (isUserError(error)) {
+    if (error instanceof ClosedPipe) {
+      // Like other programs in a pipeline, it ends without a message.
+    } else if (isUserError(error)) {
       // It can quote another service.
       process.stderr.write(`plant-store: ${escapeControlCharacters(error.message)}\n`)
     } else {

@@ -4,6 +4,7 @@ import { PACKAGE } from '../../contract/package.ts'
 import { type Config, tokenFromEnvironment } from '../config/config.ts'
 import { removeServiceLinks } from '../config/service-links.ts'
 import { locateDatabase } from '../stores/engines.ts'
+import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { backupCommand, restoreCommand } from './backup/backup-command.ts'
 import { databaseOption, fromArgument, settingOptions, settingsHelp } from './console/options.ts'
 import { checkCommand } from './databases/check-command.ts'
@@ -56,12 +57,19 @@ export function program(): Command {
   return command
 }
 
+/** An error as Commander prints it. */
+const ERROR = /^(.*?)(\n\(Did you mean ([^ ]+)\?\))?\n$/s
+
 /** Ends every error about the arguments with a reference to the help, in all subcommands. */
 function helpAfterErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`(see ${path} --help)`)
-  // Commander prints suggestions in parentheses on a line of their own.
-  const outputError = (message: string, write: (text: string) => void) =>
-    write(message.replace(/\n\(Did you mean ([^ ]+)\?\)/, ". Did you mean '$1'?"))
+  const outputError = (message: string, write: (text: string) => void) => {
+    // Commander prints suggestions in parentheses on a line of their own.
+    const [, error = '', , suggested] = ERROR.exec(message) ?? []
+    const suggestion = suggested === undefined ? '' : `. Did you mean '${suggested}'?`
+    // It quotes the arguments.
+    write(`${escapeControlCharacters(error)}${suggestion}\n`)
+  }
   command.configureOutput({ outputError })
   for (const each of command.commands) helpAfterErrors(each, `${path} ${each.name()}`)
 }

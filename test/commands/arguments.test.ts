@@ -230,6 +230,21 @@ for (const { args, says } of rejected) {
   })
 }
 
+t.test('errors about arguments contain no control characters', async (t) => {
+  for (const args of [
+    ['--\x1b]0;x\x07'],
+    ['\x1b[2J'],
+    ['--port', '\x1b[2J\nplant-store: all is well'],
+    ['token', 'list', '--\u202e'],
+    ['token', '\x9b2J'],
+  ]) {
+    const message = await parseError(t, args)
+    t.match(message, /\\u00(1b|9b)|\\u202e/)
+    t.notMatch(message, /[^\P{Cc}\n]|\p{Bidi_Control}/u)
+    t.equal(message.split('\n').length, 3, 'the error, and where to find help')
+  }
+})
+
 /** A command with all commands under it. */
 function commandsOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(commandsOf)]

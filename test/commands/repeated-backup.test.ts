@@ -74,10 +74,13 @@ t.test('metrics that cannot be written are reported, and backups go on', async (
 })
 
 t.test('an old backup that cannot be removed is reported', async (t) => {
-  const out = t.capture(process.stdout, 'write')
+  const out = t.capture(process.stdout, 'write', (_text: string, done: () => void) => done())
   const err = t.capture(process.stderr, 'write')
   const removed = ['a.db', 'b.db']
-  printBackup({ file: '/c.db', plants: 1, bytes: 4096, sha256: '', removed, problem: 'EPERM' }, 0)
+  await printBackup(
+    { file: '/c.db', plants: 1, bytes: 4096, sha256: '', removed, problem: 'EPERM' },
+    0,
+  )
   const [stdout, stderr] = [out, err].map((capture) => capture().map(({ args }) => args[0]))
   t.match(stdout, [/^backed up to \/c\.db: 1 plants, 4,096 bytes, \S+ s; removed a\.db, b\.db\n$/])
   t.same(stderr, ['plant-store: EPERM\n'])

@@ -3,6 +3,7 @@ import { systemClock } from '../../../time/clock.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { BackupOptions, BackupSummary } from '../../stores/shared/engine.ts'
+import { print } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -34,11 +35,13 @@ const ADVICE = `Before you start the service:
  * @throws StoreError; see Engine.restore
  */
 export async function restore(backup: string, database: string): Promise<void> {
-  const { isCompared } = await copy('restore', database, (options) =>
-    findEngine(database).restore({ database, backup, ...options }),
-  )
   const warning = `plant-store: ${backup} has no .sha256 file, so it may have changed since the backup\n`
-  process.stderr.write(isCompared ? ADVICE : `${warning}${ADVICE}`)
+  await copy(
+    'restore',
+    database,
+    (options) => findEngine(database).restore({ database, backup, ...options }),
+    ({ isCompared }) => (isCompared ? ADVICE : `${warning}${ADVICE}`),
+  )
 }
 
 const TASKS = {
@@ -47,14 +50,15 @@ const TASKS = {
 }
 
 /**
- * Shows the progress of a copy, and prints its size. If a signal ends the process, the unfinished copy is removed. Once
+ * Shows the progress of a copy, and prints its size, followed by advice on standard error. If a signal ends the process, the unfinished copy is removed. Once
  * the copy gets its name, signals are ignored, so that what is there is always complete and reported.
  */
 async function copy<Summary extends BackupSummary>(
   what: keyof typeof TASKS,
   file: string,
   run: (options: Pick<BackupOptions, 'onProgress' | 'onPublish' | 'signal'>) => Promise<Summary>,
-): Promise<Summary> {
+  advise: (summary: Summary) => string = () => '',
+): Promise<void> {
   const start = systemClock.monotonic()
   const { unit, done } = TASKS[what]
   const abort = new AbortController()
@@ -78,8 +82,11 @@ async function copy<Summary extends BackupSummary>(
   try {
     const summary = await run({ onProgress, onPublish, signal: abort.signal })
     progress?.end()
-    process.stdout.write(`${done} to ${describeFile(file, summary, start)}\n`)
-    return summary
+    try {
+      await print(`${done} to ${describeFile(file, summary, start)}\n`)
+    } finally {
+      process.stderr.write(advise(summary))
+    }
   } finally {
     progress?.end()
     stopHandling()

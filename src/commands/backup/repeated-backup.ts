@@ -5,6 +5,7 @@ import { defaultConfig } from '../../config/config.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { FolderBackup } from '../../stores/shared/engine.ts'
 import { messageOf } from '../../system/errors.ts'
+import { announce } from '../console/output.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeFile } from './backup.ts'
 import { writeBackupMetrics } from './backup-metrics.ts'
@@ -51,8 +52,9 @@ export async function backUpRepeatedly(
   const backUp = async () => {
     const start = monotonic()
     const begun = new Date()
-    printBackup(await backups.add(begun, signal), start)
+    const backup = await backups.add(begun, signal)
     writeMetrics(begun)
+    await printBackup(backup, start)
     return start
   }
   const retryMs = Math.min(intervalMs, RETRY_MS_MAX)
@@ -67,7 +69,7 @@ export async function backUpRepeatedly(
     const ageMs = now.getTime() - (newest?.getTime() ?? Number.NEGATIVE_INFINITY)
     const delayMs = Math.max(0, intervalMs - ageMs)
     const first = new Date(now.getTime() + delayMs).toISOString()
-    process.stdout.write(`backing up to ${folder}; the next backup begins at ${first}\n`)
+    await announce(`backing up to ${folder}; the next backup begins at ${first}\n`)
     await wait(delayMs, signal)
     while (!signal.aborted) {
       const backedUp = retry(backUp, { delayMs: retryMs, delayAfter: reportFailure, signal })
@@ -81,10 +83,10 @@ export async function backUpRepeatedly(
 }
 
 /** @param start when the backup began, as `systemClock.monotonic()` */
-export function printBackup(backup: FolderBackup, start: number): void {
+export async function printBackup(backup: FolderBackup, start: number): Promise<void> {
   const { file, removed, problem } = backup
   const removal = removed.length > 0 ? `; removed ${removed.join(', ')}` : ''
-  process.stdout.write(`backed up to ${describeFile(file, backup, start)}${removal}\n`)
+  await announce(`backed up to ${describeFile(file, backup, start)}${removal}\n`)
   if (problem !== undefined) report(problem)
 }
 

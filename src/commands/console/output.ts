@@ -1,20 +1,85 @@
-import { pipeline } from 'node:stream/promises'
-import { codeOf, fileError } from '../../system/errors.ts'
+import { fstatSync, statSync } from 'node:fs'
+import { constants, devNull } from 'node:os'
+import { codeOf, FileError, fileError, Interrupted, messageOf } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
+import { CommandError } from './command-error.ts'
 
 /** The start of the error message when standard output cannot be written. */
 export const STDOUT_ERROR = 'cannot write to standard output'
 
 /**
- * Prints to standard output. A reader that has gone away is not an error.
+ * The reader of standard output has gone away, as in `plant-store check | head`. The command ends without a message, and
+ * with the exit code of a program that SIGPIPE ends.
+ */
+export class ClosedPipe extends Interrupted {
+  constructor() {
+    super(128 + constants.signals.SIGPIPE, `${STDOUT_ERROR}: its reader has gone away`)
+  }
+}
+
+/**
+ * Prints lines to standard output, without control characters. Nothing else does, because errors of
+ * `process.stdout.write` that nobody awaits are lost.
  *
- * @throws FileError if standard output cannot be written
+ * @throws ClosedPipe, or FileError if standard output cannot be written
  */
 export async function print(text: string): Promise<void> {
   try {
-    await pipeline([text], process.stdout)
+    await write(text.split('\n').map(escapeControlCharacters).join('\n'))
   } catch (error) {
-    if (!isClosedPipe(error)) throw fileError(STDOUT_ERROR, error)
+    throw isClosedPipe(error) ? new ClosedPipe() : fileError(STDOUT_ERROR, error)
+  }
+}
+
+function write(text: string): Promise<void> {
+  const { stdout } = process
+  return new Promise((resolve, reject) => {
+    // After the first failure, the others have a less useful error.
+    stdout.write(text, (error) => (error ? reject(stdout.errored ?? error) : resolve()))
+  })
+}
+
+/** Prints to standard output what the command does not depend on. A failure is only reported. */
+export async function announce(text: string): Promise<void> {
+  try {
+    await print(text)
+  } catch (error) {
+    if (!(error instanceof ClosedPipe)) process.stderr.write(`plant-store: ${messageOf(error)}\n`)
+  }
+}
+
+/**
+ * Requires that somebody can see what is printed, before a secret is created.
+ *
+ * @throws CommandError if standard output is the null device, which Node also opens in place of a closed descriptor
+ */
+export function requireReader(): void {
+  // Undefined in a test that replaces the stream.
+  const { fd } = process.stdout as { readonly fd?: number }
+  if (fd === undefined) return
+  const output = fstatSync(fd)
+  if (!output.isCharacterDevice() || output.rdev !== statSync(devNull).rdev) return
+  throw new CommandError(
+    `standard output is closed or ${devNull}, so nobody would see the secret: nothing was changed`,
+  )
+}
+
+/**
+ * Prints a secret that has been stored. If that fails, nobody knows the secret, so it is removed again.
+ *
+ * @param name what is removed, such as `the token ci`
+ * @throws FileError
+ */
+export async function printSecret(
+  secret: string,
+  name: string,
+  remove: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await print(`${secret}\n`)
+  } catch (error) {
+    await remove()
+    throw new FileError(`${messageOf(error)}; ${name} was removed again`, { cause: error })
   }
 }
 

@@ -3,6 +3,7 @@ import { locateDatabase, openReader, openStore } from '../../stores/engines.ts'
 import { joinPlants } from '../../stores/shared/rows.ts'
 import type { PlantReader, Store } from '../../stores/shared/store.ts'
 import { MissingDatabase } from '../../stores/shared/store-error.ts'
+import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 
 /** The database of a short-lived command. */
 export interface Target {
@@ -64,9 +65,9 @@ export async function withStore(
   }
 }
 
-/** Names a database for the operator: an absolute path, or a URL without its secrets. */
+/** Names a database for the operator: an absolute path, or a URL without its secrets. Has no control characters. */
 export function describeDatabase(database: string): string {
   const location = locateDatabase(database)
   if ('memory' in location) return 'in memory'
-  return 'file' in location ? location.file : location.server
+  return escapeControlCharacters('file' in location ? location.file : location.server)
 }

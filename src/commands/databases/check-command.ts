@@ -5,6 +5,7 @@ import { findEngine } from '../../stores/engines.ts'
 import type { CheckResult } from '../../stores/shared/check-result.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { databaseOption } from '../console/options.ts'
+import { print } from '../console/output.ts'
 import { withStore } from '../console/store-access.ts'
 
 const help = `
@@ -63,8 +64,8 @@ async function report(results: AsyncIterable<CheckResult>): Promise<boolean> {
   for await (const { subject, status, message } of results) {
     // It can name what others have added to the database.
     const line = `${LABELS[status].padEnd(4)}  ${subject}: ${escapeControlCharacters(message)}`
-    process.stdout.write(`${line}\n`)
     if (status === 'fault') isSound = false
+    await print(`${line}\n`)
   }
   if (!isSound) process.exitCode = FAULTY
   return isSound

@@ -4,6 +4,7 @@ import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
 import { databaseOption, fromArgument } from '../console/options.ts'
+import { print } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 
 interface Options {
@@ -73,6 +74,7 @@ async function addMissing<Item extends { readonly name: string }>(
   }
   const add = await adder(store)
   let copied = 0
+  let report = ''
   for (const item of items) {
     const { name } = item
     const isMissing = !present.has(name) || (await discard(store, name))
@@ -81,7 +83,7 @@ async function addMissing<Item extends { readonly name: string }>(
     }
     if (isMissing) copied++
     const action = isMissing ? 'copied' : 'skipped'
-    process.stdout.write(`${action} ${escapeControlCharacters(name)}\n`)
+    report += `${action} ${escapeControlCharacters(name)}\n`
   }
-  process.stdout.write(`copied ${copied} of ${items.length} ${kind}s to ${target}\n`)
+  await print(`${report}copied ${copied} of ${items.length} ${kind}s to ${target}\n`)
 }

@@ -4,6 +4,7 @@ import { integer } from '../../config/setting-values.ts'
 import { STANDBYS_MAX } from '../../config/settings.ts'
 import { findEngine } from '../../stores/engines.ts'
 import { argument, databaseOption } from '../console/options.ts'
+import { print } from '../console/output.ts'
 import { describeDatabase } from '../console/store-access.ts'
 
 /** Defines `plant-store require-standbys`. */
@@ -19,6 +20,6 @@ export function requireStandbysCommand(): Command {
     .action(async (number: number, { database }: { database: string }) => {
       const { lockTimeout } = defaultConfig()
       await findEngine(database).requireStandbys({ database, lockTimeout }, number)
-      process.stdout.write(`required standbys in ${describeDatabase(database)}: ${number}\n`)
+      await print(`required standbys in ${describeDatabase(database)}: ${number}\n`)
     })
 }

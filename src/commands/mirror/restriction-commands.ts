@@ -8,6 +8,7 @@ import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
 import { databaseOption } from '../console/options.ts'
+import { print } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 
 interface Options {
@@ -31,9 +32,7 @@ export function freezeCommand(): Command {
           return 'frozen'
         })
         const state = before === 'frozen' ? 'already frozen' : 'frozen'
-        process.stdout.write(
-          `${state}: changes to ${name} are refused until plant-store unfreeze\n`,
-        )
+        await print(`${state}: changes to ${name} are refused until plant-store unfreeze\n`)
       }),
     )
 }
@@ -51,7 +50,7 @@ export function unfreezeCommand(): Command {
           return undefined
         })
         const state = before === undefined ? 'not frozen' : 'unfrozen'
-        process.stdout.write(`${state}: changes to ${name} are accepted\n`)
+        await print(`${state}: changes to ${name} are accepted\n`)
       }),
     )
 }
@@ -75,7 +74,7 @@ export function promoteCommand(): Command {
           source = requirePromotable(restriction, `cannot promote ${name}`).source
           return undefined
         })
-        process.stdout.write(
+        await print(
           `promoted: ${name} no longer mirrors ${escapeControlCharacters(source)} and accepts changes${afterPromotion}`,
         )
       }),

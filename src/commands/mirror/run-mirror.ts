@@ -11,6 +11,7 @@ import type { Store } from '../../stores/shared/store.ts'
 import { declaredFields, readStoredFields } from '../../stores/shared/stored-fields.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
+import { announce } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { describeDatabase } from '../console/store-access.ts'
@@ -90,7 +91,7 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
         caughtUp() {
           isCaughtUp = true
           endProgress()
-          process.stdout.write(`caught up with ${url} in ${describeDatabase(database)}\n`)
+          announce(`caught up with ${url} in ${describeDatabase(database)}\n`)
         },
       },
     })

@@ -5,6 +5,7 @@ import { start } from '../../start/start.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { disablePretenuring } from '../../system/v8-flags.ts'
 import { ThreadFailure } from '../../threads/thread-module.ts'
+import { print } from '../console/output.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
 import { greeting, readyLine } from './greeting.ts'
 
@@ -39,8 +40,13 @@ export async function serve(config: Config): Promise<void> {
     running.close()
   })
   onNpmExit(stop)
-  const announce = config.readyJson ? readyLine : greeting
-  process.stdout.write(announce(config, running))
+  const announcement = (config.readyJson ? readyLine : greeting)(config, running)
+  try {
+    await print(announcement)
+  } catch (error) {
+    await running.close()
+    throw error
+  }
 }
 
 /** Ends the process with a message if one of its threads fails, and as usual for any other uncaught exception. */

@@ -5,7 +5,7 @@ import type { StoredToken } from '../../../service/token-store.ts'
 import { duration } from '../../config/setting-values.ts'
 import { CommandError } from '../console/command-error.ts'
 import { argument, createOption, databaseOption, parseName } from '../console/options.ts'
-import { formatMinute, formatTable } from '../console/output.ts'
+import { formatMinute, formatTable, print, printSecret, requireReader } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 import { copyCommand } from '../databases/copy.ts'
 
@@ -86,11 +86,13 @@ interface TokenOptions {
  */
 async function createToken(options: TokenOptions): Promise<void> {
   const { database, name, scope, expires, create = false } = options
+  requireReader()
   await withStore({ database, create }, async (store) => {
     const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
-    const token = await new AccessTokens(store).issue({ name, scopes: scope, ...lifetime })
+    const tokens = new AccessTokens(store)
+    const token = await tokens.issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new CommandError(`token ${name} already exists`)
-    process.stdout.write(`${token}\n`)
+    await printSecret(token, `the token ${name}`, () => tokens.revoke(name))
     process.stderr.write(
       `Created the token ${name} in ${describeDatabase(database)}. It has the ${nameScopes(scope)}. Keep it safe: it is not shown again.\n`,
     )
@@ -101,9 +103,7 @@ async function createToken(options: TokenOptions): Promise<void> {
 async function listTokens(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
     const rows = (await store.listTokens()).map(tokenCells)
-    process.stdout.write(
-      formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]),
-    )
+    await print(formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]))
   })
 }
 
@@ -117,7 +117,7 @@ async function revokeToken(database: string, name: string): Promise<void> {
     if (!(await new AccessTokens(store).revoke(name))) {
       throw new CommandError(`token ${name} does not exist`)
     }
-    process.stdout.write(`revoked ${name} in ${describeDatabase(database)}\n`)
+    await print(`revoked ${name} in ${describeDatabase(database)}\n`)
   })
 }
 

@@ -43,8 +43,6 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   assertApplicable(format, options)
   if (cursor !== undefined) await requireOwnFile(cursor, file)
   preferSmallHeap()
-  // The export continues even if the reader of standard error goes away.
-  process.stderr.on('error', () => {})
   const store = await openTarget({ database })
   const interruption = new AbortController()
   const { signal } = interruption

@@ -17,7 +17,7 @@ import { openInput } from '../../transfer/input.ts'
 import { readRecords } from '../../transfer/readers.ts'
 import { escapeControlCharacters, IgnoredMembers } from '../../transfer/unknown-fields.ts'
 import { CommandError } from '../console/command-error.ts'
-import { print } from '../console/output.ts'
+import { ClosedPipe, print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
 import {
@@ -81,8 +81,6 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const interruption = new AbortController()
   const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
-  // The reader of standard error can go away, as `| head` does. The import continues.
-  process.stderr.on('error', () => {})
   const target = { database, create }
   const { store, contract, members } = await openImport(target, dryRun).catch((error) => {
     close()
@@ -135,7 +133,10 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     close()
     await store.close()
     const end = `${preview?.describeEnd() ?? ''}database ${describeDatabase(database)}\n`
-    await print(`${summary(counts, preview)}${ignored.summary()}${end}`)
+    await print(`${summary(counts, preview)}${ignored.summary()}${end}`).catch((error) => {
+      // The exit code says how the import ended.
+      if (!(error instanceof ClosedPipe)) throw error
+    })
   }
 }
 

@@ -6,6 +6,7 @@ import { Interrupted } from '../../system/errors.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { eventOf } from '../../webhooks/message.ts'
 import { CommandError } from '../console/command-error.ts'
+import { announce } from '../console/output.ts'
 import { onStopSignal } from '../console/signals.ts'
 import { describeDatabase } from '../console/store-access.ts'
 
@@ -59,7 +60,7 @@ export async function requireDelivered(
     }
     const names = escapeControlCharacters(lagging.map(({ name }) => name).join(', '))
     if (names !== waitingFor) {
-      process.stdout.write(`waiting for the service of ${source} to deliver to ${names}\n`)
+      await announce(`waiting for the service of ${source} to deliver to ${names}\n`)
     }
     waitingFor = names
     await systemClock.wait(POLL_MS, stop.signal)

@@ -7,7 +7,7 @@ import { parseEndpoint } from '../../webhooks/endpoint.ts'
 import { newSecret, SAMPLE, toMessage } from '../../webhooks/message.ts'
 import { Sender } from '../../webhooks/sender.ts'
 import { CommandError } from '../console/command-error.ts'
-import { formatMinute, formatTable } from '../console/output.ts'
+import { formatMinute, formatTable, print, printSecret, requireReader } from '../console/output.ts'
 import { describeDatabase, withStore } from '../console/store-access.ts'
 import { describeLag } from './webhook-lag.ts'
 
@@ -44,6 +44,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
   const { database, name, url, events, fromOldest = false } = options
   const { href } = checkUrl(url, options.allowPrivateWebhooks)
   await withStore({ database }, async (store) => {
+    requireReader()
     const latest = await readLatestCursor(store)
     const secret = newSecret()
     const cursor = fromOldest ? undefined : latest
@@ -53,7 +54,7 @@ export async function addWebhook(options: AddOptions): Promise<void> {
     if (result === 'full') {
       throw new CommandError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
     }
-    process.stdout.write(`${secret}\n`)
+    await printSecret(secret, `the webhook ${name}`, () => store.webhooks.remove(name))
     const start = fromOldest ? 'the oldest retained change' : 'now'
     process.stderr.write(
       `Sending ${events.join(', ')} in ${describeDatabase(database)} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
@@ -66,7 +67,7 @@ export async function listWebhooks(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
     const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
     for (const webhook of await store.webhooks.list()) rows.push(await webhookCells(store, webhook))
-    process.stdout.write(formatTable(rows))
+    await print(formatTable(rows))
   })
 }
 
@@ -74,7 +75,7 @@ export async function listWebhooks(database: string): Promise<void> {
 export async function removeWebhook(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
     requireFound(name, await store.webhooks.remove(name))
-    process.stdout.write(`removed ${name} in ${describeDatabase(database)}\n`)
+    await print(`removed ${name} in ${describeDatabase(database)}\n`)
   })
 }
 
@@ -97,7 +98,7 @@ export async function retryWebhook(
       )
     }
     requireFound(name, await store.webhooks.resume(name, fromOldest))
-    process.stdout.write(`resumed ${name} in ${describeDatabase(database)}\n`)
+    await print(`resumed ${name} in ${describeDatabase(database)}\n`)
   })
 }
 
@@ -108,10 +109,13 @@ export async function retryWebhook(
  */
 export async function rotateWebhook(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
+    requireReader()
+    await find(store, name)
     const secret = newSecret()
+    // Before it is stored, because the old one could not be restored if this fails.
+    await print(`${secret}\n`)
     const until = new Date(Date.now() + ROTATION_MS)
     requireFound(name, await store.webhooks.rotateSecret(name, secret, until))
-    process.stdout.write(`${secret}\n`)
     process.stderr.write(
       `Rotated the secret of ${name} in ${describeDatabase(database)}. Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
     )
@@ -141,7 +145,7 @@ export async function testWebhook(
         'the receiver wants no events (status 410): the service removes the webhook at the next one',
       )
     }
-    process.stdout.write(`delivered ${SAMPLE.name} to ${name}: status ${delivery.status}\n`)
+    await print(`delivered ${SAMPLE.name} to ${name}: status ${delivery.status}\n`)
   })
 }
 
