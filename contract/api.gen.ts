@@ -578,7 +578,7 @@ export interface components {
         /**
          * * or a comma-separated list of entity tags
          * @description See RFC 9110 §8.8.3.
-         * @example "0a1B2c3D4e5F6g7H8i9J0k"
+         * @example "name=Abies%20alba%20Mill.&tag=Tree"
          */
         EntityTags: string;
         /** Error */
@@ -1157,7 +1157,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description One or more `ETag` values. If one of them is current, the response is 304 (RFC 9110 §13.1.2). */
-                "If-None-Match"?: components["schemas"]["EntityTags"];
+                "If-None-Match"?: string;
                 /**
                  * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
                  *     nothing (RFC 9110 §13.1.1).
