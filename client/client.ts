@@ -37,6 +37,7 @@ import type {
   PlantQuery,
   PlantsQuery,
   ReadOptions,
+  ReplacedPlant,
   TaggedPlant,
   TagPage,
   TagQuery,
@@ -68,6 +69,7 @@ export type {
   PlantQuery,
   PlantsQuery,
   ReadOptions,
+  ReplacedPlant,
   TaggedPlant,
   TagPage,
   TagQuery,
@@ -339,7 +341,8 @@ class PlantStoreClient<P extends Plant = Plant> {
   }
 
   /**
-   * Replaces the content of a plant. Without a `tag`, the plant loses its tag; the same applies to own fields.
+   * Replaces the content of a plant. Without a `tag`, the plant loses its tag; the same applies to own fields. `etag` is
+   * null if the plant is not exactly what you sent: see `ReplacedPlant`.
    *
    * @example
    * const { etag } = await plants.replacePlant(4n, { name: 'Abies alba' })
@@ -347,11 +350,14 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
-  async replacePlant(id: bigint, plant: P, options?: ChangeOptions): Promise<TaggedPlant<P>> {
+  async replacePlant(id: bigint, plant: P, options?: ChangeOptions): Promise<ReplacedPlant<P>> {
     const parameters = changeParameters(id, options)
     return this.#transport.call(
       buildRequest('put', '/plants/{id}', { ...parameters, body: plant }),
-      readTaggedPlant<P>,
+      (result) => ({
+        plant: readPlants(result, isStoredPlant<P>),
+        etag: result.response.headers.has('etag') ? readEntityTag(result) : null,
+      }),
       options,
     )
   }

@@ -75,8 +75,9 @@ export interface paths {
         /**
          * Replace a plant
          * @description Replaces the content of an existing plant. Omitting `tag` removes the tag. The body can contain
-         *     the plant's `id`, but cannot change it. The response contains only what you sent. `ETag` is that of the
-         *     plant in the response, so you can change it again without reading it first. Requires the `write` scope.
+         *     the plant's `id`, but cannot change it. The response contains only what you sent. If the plant was stored
+         *     exactly as you sent it, it has an `ETag`, so you can change it again without reading it first. Requires the
+         *     `write` scope.
          */
         put: operations["replacePlant"];
         post?: never;
@@ -590,7 +591,7 @@ export interface components {
         /**
          * * or a comma-separated list of entity tags
          * @description See RFC 9110 §8.8.3.
-         * @example "0a1B2c3D4e5F6g7H8i9J0k"
+         * @example "name=Abies%20alba%20Mill.&tag=Tree"
          */
         EntityTags: string;
         /** Error */
@@ -1182,7 +1183,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description One or more `ETag` values. If one of them is current, the response is 304 (RFC 9110 §13.1.2). */
-                "If-None-Match"?: components["schemas"]["EntityTags"];
+                "If-None-Match"?: string;
                 /**
                  * @description One or more `ETag` values. If none of them is current, the request fails with 412 and changes
                  *     nothing (RFC 9110 §13.1.1).
@@ -1265,7 +1266,12 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
-                    ETag: components["headers"]["ETag"];
+                    /**
+                     * @description Identifies the current content of the plant (a strong entity tag, RFC 9110 §8.8.3). Absent if the plant
+                     *     is not exactly what you sent (§9.3.4), because a property was ignored, or because the plant has a field
+                     *     that the service hides: fetch the plant instead.
+                     */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {

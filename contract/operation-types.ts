@@ -74,7 +74,9 @@ export type OperationResult<Id extends OperationId> =
           readonly body: Immutable<Content<Success<Id>>> | Json<Content<Success<Id>>>
         } & (Success<Id> extends { headers: { ETag: string } }
           ? { readonly version: string }
-          : unknown) &
+          : Success<Id> extends { headers: { ETag?: string } }
+            ? { readonly version: string | undefined }
+            : unknown) &
           (Success<Id> extends { headers: { Link?: string } } ? Paged<Id> : unknown) &
           (Success<Id> extends { headers: { 'Plant-Count'?: string } } ? Counted : unknown))
 
@@ -140,7 +142,7 @@ export interface AnyFailure {
 export interface AnySuccess {
   /** A string is JSON text. */
   readonly body?: object | string
-  readonly version?: string
+  readonly version?: string | undefined
   readonly next?: object | undefined
   readonly count?: PlantCount | undefined
 }

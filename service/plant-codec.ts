@@ -30,6 +30,7 @@ interface FieldStart extends Pick<Member, 'name' | 'type'> {
 export class PlantCodec {
   /** Sorted by name. */
   readonly #fields: readonly FieldStart[]
+  readonly #names: ReadonlySet<string>
   readonly #hidden: ReadonlySet<string>
 
   /**
@@ -41,6 +42,7 @@ export class PlantCodec {
       .filter(({ schema }) => schema !== undefined)
       .map(({ name, type }) => ({ name, type, start: `${JSON.stringify(name)}:` }))
       .sort((one, other) => (one.name < other.name ? -1 : 1))
+    this.#names = new Set(members.map(({ name }) => name))
     this.#hidden = new Set(hidden)
   }
 
@@ -101,6 +103,12 @@ export class PlantCodec {
       return [[name, type === 'int64' ? BigInt(json) : JSON.parse(json)]]
     })
     return { ...plant, ...Object.fromEntries(values) }
+  }
+
+  /** Whether a plant that was replaced has no hidden fields, and its replacement had no undocumented members. */
+  isExactly(plant: Plant, replacement: object): boolean {
+    const isDocumented = Object.keys(replacement).every((name) => this.#names.has(name))
+    return isDocumented && this.#withoutHidden(plant).fields === plant.fields
   }
 
   plantJson(plant: StoredPlant): Json<Schemas['StoredPlant']> {

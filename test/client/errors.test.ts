@@ -251,6 +251,17 @@ t.test('a count is read as a structured field (RFC 9651)', async (t) => {
   }
 })
 
+t.test('a replacement without an entity tag has the etag null, which is no ifMatch', async (t) => {
+  const { client } = await connect(t, json(200, stored))
+  const { plant, etag } = await client.replacePlant(1n, { name: 'Abies' })
+  t.match(plant, { id: 1n })
+  t.equal(etag, null)
+  const calls = createClient(service)
+  // @ts-expect-error null would be ignored
+  const error = await thrownBy(calls.replacePlant(1n, { name: 'Abies' }, { ifMatch: etag }))
+  t.match(error, { condition: 'invalid-parameter' })
+})
+
 t.test('an entity tag that a proxy has changed works in ifMatch', async (t) => {
   for (const [etag, restored] of Object.entries({
     'W/"x"': '"x"',

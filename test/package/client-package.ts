@@ -25,7 +25,7 @@ import {
   type ChangePage, type ChangeQuery, type ChangesOptions, type ClientOptions, ConnectionError, type CountQuery,
   createClient, type ErrorCode, type NewPlant, type Page, parseJson, type Plant, type PlantChange, type PlantCount,
   type PlantPatch, type PlantQuery, type PlantsQuery, PlantStoreError, type PlantStoreClient, type ReadOptions,
-  type StoredPlant, type TaggedPlant, type TagPage, type TagQuery, toJson, UnexpectedAnswerError, UnknownOutcomeError,
+  type ReplacedPlant, type StoredPlant, type TaggedPlant, type TagPage, type TagQuery, toJson, UnexpectedAnswerError, UnknownOutcomeError,
 } from 'plant-store-client'
 
 const LARGEST = 2n ** 63n - 1n
@@ -49,7 +49,7 @@ export async function run(url: string, token: string): Promise<string> {
   const patch: PlantPatch = { tag: null }
   const ifUnchanged: ChangeOptions = { ifMatch: read.etag }
   const updated = await store.updatePlant(LARGEST, patch, ifUnchanged)
-  const replaced = await store.replacePlant(1n, { name: 'Acer rubrum L.' })
+  const replaced: ReplacedPlant = await store.replacePlant(1n, { name: 'Acer rubrum L.' })
   const list: PlantChange[] = [{ op: 'update', id: 1n, tag: 'Tree' }, { op: 'remove', id: 2n }]
   const counts: ChangeCounts = await store.changePlants(list)
   const all: PlantsQuery = { pageSize: 1 }

@@ -13,7 +13,6 @@ import {
   contentVersion,
   isRefusal,
   type PlantFilter,
-  type PlantPatch,
   type RequestStore,
 } from '../../../service/plant-store.ts'
 import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
@@ -153,7 +152,11 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    return this.#update(id, this.#codec.toReplacement(content), expected)
+    const result = await this.#store.update(id, this.#codec.toReplacement(content), expected)
+    if (typeof result === 'string') return toFailure(id, result)
+    // RFC 9110 §9.3.4: with a version, the client would take what it has sent for the plant.
+    const version = this.#codec.isExactly(result, content) ? contentVersion(result) : undefined
+    return { body: this.#codec.plantJson(result), version }
   }
 
   async updatePlant({
@@ -162,11 +165,7 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    return this.#update(id, this.#codec.toPatch(patch), expected)
-  }
-
-  async #update(id: bigint, patch: PlantPatch, expected: readonly string[] | undefined) {
-    const result = await this.#store.update(id, patch, expected)
+    const result = await this.#store.update(id, this.#codec.toPatch(patch), expected)
     if (typeof result === 'string') return toFailure(id, result)
     return { body: this.#codec.plantJson(result), version: contentVersion(result) }
   }

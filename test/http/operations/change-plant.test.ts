@@ -35,11 +35,24 @@ t.test('PUT replaces name and tag and returns the plant', async (t) => {
 t.test('the entity tag of a PUT is that of the plant, for the next change', async (t) => {
   // Longer ones are hashed.
   for (const name of ['Acer', 'x'.repeat(100)]) {
-    const { headers } = await put({ colour: 'green', name })
+    const { headers } = await put({ name })
     t.match(headers, { etag: await etagNow(), 'cache-control': 'no-cache' })
     t.equal((await put({ name: 'Abies' }, { headers: { 'if-match': headers.etag } })).status, 200)
     t.equal((await put({ name: 'Larix' }, { headers: { 'if-match': headers.etag } })).status, 412)
   }
+})
+
+t.test('a PUT has no entity tag if a property was ignored (RFC 9110 §9.3.4)', async (t) => {
+  for (const ignored of [
+    { colour: 'green' },
+    { ifMatch: '"x"' },
+    { op: 'replace' },
+    { '': null },
+  ]) {
+    const { status, headers } = await put({ ...ignored, name: 'Acer' })
+    t.match({ status, ...headers }, { status: 200, etag: undefined, 'cache-control': 'no-store' })
+  }
+  t.ok((await put(`{ "tag":"T\\u0072ee", "name":"Acer", "id":${ID}.0 }`)).headers.etag)
 })
 
 t.test('a token that cannot read gets the entity tag of what it has sent', async (t) => {

@@ -107,9 +107,11 @@ t.test('changes keep hidden fields, and an entity tag stays that of the whole pl
     const answer = await service.call(change)
     t.match(answer, { status: 200, body: plant('Abies', shown) })
     t.match(await service.call(change), { status: 412 })
-    t.equal(answer.headers.etag, await tagOf(before))
+    const current = await tagOf(before)
+    // The plant has fields that the PUT did not contain (RFC 9110 §9.3.4).
+    t.equal(answer.headers.etag, method === 'PUT' ? undefined : current)
     t.equal(await storedPlant(), plant('Abies', stored))
-    etag = answer.headers.etag
+    etag = current
   }
   const list = async (json: string) => {
     const body = `[{"id":1,"ifMatch":${JSON.stringify(etag)},${json}}]`

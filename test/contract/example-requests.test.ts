@@ -1,0 +1,123 @@
+/** The examples of each operation work together, because tools such as Postman send the first one of everything. */
+import t from 'tap'
+import { contract, dereference } from '../helpers/contract-check.ts'
+import { type Call, startService } from '../helpers/service.ts'
+
+interface Schema {
+  readonly type?: string | readonly string[]
+  readonly examples?: readonly unknown[]
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly items?: Schema
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly example?: unknown
+  readonly schema: Schema
+}
+
+interface Content {
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> }
+  readonly responses: Readonly<Record<string, object>>
+}
+
+/** In this order, a fresh store has what each operation needs. */
+const ORDER = [
+  'createPlant',
+  'createPlants',
+  'changePlants',
+  'listPlants',
+  'listTags',
+  'getPlant',
+  'replacePlant',
+  'updatePlant',
+  'listChanges',
+  'getToken',
+  'deletePlant',
+]
+
+/** Parameters that exclude others, which OpenAPI cannot express. */
+const EXCLUSIVE: Readonly<Record<string, readonly string[]>> = { listPlants: ['id', 'untagged'] }
+
+const operations = Object.entries(dereference(contract).paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => {
+    const { operationId, ...rest } = operation as unknown as Operation
+    return { method: method.toUpperCase(), path, operationId, ...rest }
+  }),
+)
+
+function exampleOf({ example, schema }: Pick<Parameter, 'example' | 'schema'>): unknown {
+  if (schema.items !== undefined) return exampleOf({ schema: schema.items })
+  return example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0]
+}
+
+/** The request with the given parameters, and the first example of a body. */
+function requestWith(
+  { method, path, requestBody }: (typeof operations)[number],
+  parameters: readonly Parameter[],
+): Call {
+  const valuesIn = (part: string): [name: string, value: string][] =>
+    parameters
+      .filter((parameter) => parameter.in === part)
+      .map((parameter) => [parameter.name, String(exampleOf(parameter))])
+  const filled = valuesIn('path').reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  )
+  const query = new URLSearchParams(valuesIn('query'))
+  const [[type, content] = []] = Object.entries(requestBody?.content ?? {})
+  return {
+    method,
+    path: `${filled}?${query}`.replace(/\?$/, ''),
+    headers: { ...Object.fromEntries(valuesIn('header')), ...(type && { 'content-type': type }) },
+    body: Object.values(content?.examples ?? {})[0]?.value,
+  }
+}
+
+t.test('the first examples of every operation succeed together', async (t) => {
+  const service = await startService(t)
+  t.same(operations.map(({ operationId }) => operationId).sort(), ORDER.toSorted())
+  for (const id of ORDER) {
+    for (const operation of operations) {
+      const { operationId, parameters = [], responses } = operation
+      if (operationId !== id) continue
+      const excluded = EXCLUSIVE[id] ?? []
+      const together = parameters.filter(({ name }) => !excluded.includes(name))
+      const alone = parameters.filter(({ name }) => excluded.includes(name)).map((each) => [each])
+      for (const sent of [together, ...alone]) {
+        const request = requestWith(operation, sent)
+        const { status, body } = await service.call(request)
+        t.equal(
+          String(status),
+          Object.keys(responses)[0],
+          `${id} ${JSON.stringify(request)} ${body}`,
+        )
+      }
+    }
+  }
+})
+
+t.test('the examples of a plant and of its entity tag belong together', async (t) => {
+  const service = await startService(t)
+  const find = (id: string) => operations.find(({ operationId }) => operationId === id)
+  const [create, get] = [find('createPlant'), find('getPlant')]
+  if (create === undefined || get === undefined) throw new Error('an operation is missing')
+  await service.call(requestWith(create, []))
+  const path = get.parameters?.filter((parameter) => parameter.in === 'path') ?? []
+  const { headers, body } = await service.call(requestWith(get, path))
+  const response = get.responses['200'] as {
+    readonly headers: { readonly ETag: { readonly schema: Schema } }
+    readonly content: Readonly<Record<string, Content>>
+  }
+  t.equal(headers.etag, exampleOf(response.headers.ETag))
+  const [example] = Object.values(response.content['application/json']?.examples ?? {})
+  t.equal(body, JSON.stringify(example?.value))
+})
