@@ -1,8 +1,14 @@
 import type { Test } from 'tap'
-import type { NewPlant, Plant, PlantChange, PlantStore } from '../../service/plant-store.ts'
+import {
+  LIST_TEXT_MAX,
+  type NewPlant,
+  type Plant,
+  type PlantChange,
+  type PlantStore,
+} from '../../service/plant-store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
 import { changesAfter, contentOf, latest } from './changes.ts'
-import { byId, count, exported, MAX, MIN, samePlants, scatteredIds } from './plants.ts'
+import { byId, count, exported, MAX, MEGABYTE, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 const [A, B] = [{ name: 'a' }, { name: 'b', tag: 'x' }]
@@ -29,6 +35,44 @@ export function listSuite(t: Test, engine: Engine): void {
     t.strictSame(await store.apply(list, 'all-or-none'), ['updated', 'created', 'conflict'])
     t.strictSame(await stored([taken, free]), [{ id: taken, ...A }, undefined])
     t.strictSame(await changesAfter(store, start), [])
+  })
+
+  t.test('several changes that affect too much text change nothing', async (t) => {
+    const ids = unusedIds(9)
+    const plants = ids.map((id) => ({ id, name: MEGABYTE }))
+    for (const plant of plants) await store.create(plant)
+    const start = await latest(store)
+    const retag = (tag: string | null) => (id: bigint) =>
+      ({ type: 'update', id, patch: { tag } }) as const
+    const outcomes = [
+      store.apply(removals(ids), 'all-or-none'),
+      store.apply(removals(ids), 'each'),
+      store.apply(ids.slice(0, 5).map(retag('x')), 'all-or-none'),
+      store.apply(ids.map((id) => create(id, A)), 'each'),
+      store.apply(ids.map((id) => put(id, A)), 'each'),
+    ]
+    t.strictSame(await Promise.all(outcomes), Array(5).fill('too-large'))
+    t.strictSame(await changesAfter(store, start), [])
+    const three = ids.slice(0, 3)
+    t.strictSame(await store.apply(three.map(retag('x')), 'all-or-none'), Array(3).fill('updated'))
+    // What takes a list back affects as much as the list.
+    t.strictSame(await store.apply(three.map(retag(null)), 'all-or-none'), Array(3).fill('updated'))
+    await Promise.all(ids.map((id) => store.update(id, { tag: 'y' })))
+    t.strictSame(
+      (await stored(ids)).map((plant) => plant?.tag),
+      Array(9).fill('y'),
+      'single changes are never too large together',
+    )
+    await Promise.all(ids.map((id) => store.apply(removals([id]), 'all-or-none')))
+    t.strictSame(await stored(ids), Array(9).fill(undefined))
+  })
+
+  t.test('one change is possible however large the plant is', async (t) => {
+    const [id = 0n] = unusedIds(1)
+    const name = 'x'.repeat(LIST_TEXT_MAX + 1)
+    t.strictSame(await store.apply([create(id, { name })], 'all-or-none'), ['created'])
+    t.strictSame(await store.apply([create(id, { name })], 'all-or-none'), ['replayed'])
+    t.strictSame(await store.apply([put(id, A)], 'all-or-none'), ['updated'])
   })
 
   t.test('the feed has the changes of all lists that are applied at the same time', async (t) => {

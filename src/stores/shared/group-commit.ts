@@ -46,7 +46,7 @@ interface Waiting<Change, Result> {
  * A change that counts as several, such as a list of changes, waits while others fill the transaction, but each
  * transaction begins with one. So a single change waits for the lists of at most one transaction of its own thread,
  * however many are queued. Other threads can have one more each. A change that was postponed, because it affects large
- * plants, waits like a list.
+ * plants, waits like a list. Few such changes can wait, because each may take as long as hundreds of others.
  */
 export class GroupCommit<Change, Result> {
   readonly #commit: GroupCommitOptions<Change, Result>['commit']
@@ -103,8 +103,10 @@ export class GroupCommit<Change, Result> {
       for (const [index, result] of results.entries()) {
         if (result !== 'postponed') taken[index]?.resolve(result)
       }
-      this.#arrivedLarge.unshift(...postponed)
-      if (postponed.length > 0) taken = taken.filter((_, index) => results[index] !== 'postponed')
+      const kept = postponed.slice(0, this.#waiting.postponedMax)
+      for (const { reject } of postponed.slice(kept.length)) reject(POSTPONED_TOO_MANY)
+      this.#arrivedLarge.unshift(...kept)
+      if (kept.length > 0) taken = taken.filter((change) => !kept.includes(change))
     } catch (error) {
       // Changes that arrived during the failed commit would only wait to fail the same way.
       const others =
@@ -184,8 +186,16 @@ const RESERVED_PART = 0.2
 /** The least limit of a thread: two of the largest lists of a request, and room for other changes. */
 const CHANGES_MIN = 2500
 
+/** The limit of waiting changes of a process that were postponed, and the least limit of a thread. */
+const POSTPONED_MAX = 32
+const POSTPONED_MIN = 8
+
+const POSTPONED_TOO_MANY = new StoreUnavailable('busy', 'too many changes of large plants are waiting')
+
 /** The total size of the waiting changes of one thread. */
 export class WaitingChanges {
+  /** How many postponed changes can wait. */
+  readonly postponedMax: number
   readonly #max: Size
   #changes = 0
   #text = 0
@@ -196,6 +206,7 @@ export class WaitingChanges {
       changes: Math.max(WAITING_MAX.changes / threads, CHANGES_MIN),
       text: WAITING_MAX.text / threads,
     }
+    this.postponedMax = Math.max(POSTPONED_MAX / threads, POSTPONED_MIN)
   }
 
   /** The number of changes. */

@@ -83,6 +83,21 @@ for (const { what, clientCount, count, name } of LARGE) {
   })
 }
 
+t.test('a transaction ends once it has affected much stored text', async (t) => {
+  const { clients } = await startWriter(t, 1)
+  const [client] = clients as [WriterClient]
+  const large = 'x'.repeat(2 ** 21)
+  for (let id = 1; id < 7; id++) await client.commit([creation(id, large)])
+  const changes: WriteCall[] = [1n, 2n, 3n, 4n, 5n].map((id) => ({ type: 'remove', id }))
+  const list: WriteCall = { type: 'apply', changes: [{ type: 'remove', id: 9n }], mode: 'each' }
+  const others = [creation(6), creation(9), creation(10, large), list]
+  t.same(await client.commit([...changes, ...others]), [
+    ...['removed', 'removed', 'removed', 'removed', 'postponed'],
+    ...['postponed', 'created', 'postponed', 'postponed'],
+  ])
+  t.same(await client.commit([{ type: 'remove', id: 5n }]), ['removed'])
+})
+
 t.test('each client gets its own results, in order', async (t) => {
   const { clients, hold, release } = await startWriter(t, 3)
   await Promise.all(

@@ -10,15 +10,18 @@ import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
 import { MATCHING } from './plant-search.ts'
 import { examine, prepareSlices, type Read, SLICE_MAX, type Slice } from './plant-slices.ts'
 
+/** Unlike `tag IS NULL` and `count(tag)`, this does not read the name, which comes before the tag in the file. */
+const IS_UNTAGGED = 'octet_length(tag) IS NULL'
+
 const buildCount = (condition: string, count: string) => `
   SELECT count(*) AS examined, ${count} AS plants, max(id) AS last
-  FROM (SELECT id, tag FROM plants WHERE ${condition} id >= ? ORDER BY id LIMIT ? + 0)`
+  FROM (SELECT id, ${IS_UNTAGGED} AS untagged FROM plants WHERE ${condition} id >= ? ORDER BY id LIMIT ? + 0)`
 
 /** Count the plants of a slice without reading their names. */
 export const COUNT: ByTag<string> = {
   any: buildCount('', 'count(*)'),
   one: buildCount('tag = +? AND', 'count(*)'),
-  none: buildCount('', 'count(*) - count(tag)'),
+  none: buildCount('', 'ifnull(sum(untagged), 0)'),
 }
 
 /** Count the plants of a slice that match. */
