@@ -11,11 +11,10 @@ import type { ThreadCommand } from './thread-control.ts'
 const CONTROL = pathToFileURL(join(import.meta.dirname, 'thread-control.ts'))
 
 /** Starts a service whose threads the test can control. */
-async function startControlled(t: Test, threads = THREADS, measured = false) {
+async function startControlled(t: Test, threads = THREADS) {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--threads', `${threads}`, '--port=0', '--database', database]
   const command = new Command(t, args, {
-    measured,
     node: [`--import=${CONTROL}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -86,7 +85,7 @@ for (const { what, command: sent, says } of [
   },
 ] as const) {
   t.test(`if ${what}, the process ends with code 1 and a message`, async (t) => {
-    const { command, control } = await startControlled(t, 2, true)
+    const { command, control } = await startControlled(t, 2)
     control(sent)
     t.match(await command.finished(), { code: 1, stderr: says })
   })

@@ -101,7 +101,7 @@ export interface Place {
 }
 
 export async function newPlace(t: Test, database = ':memory:'): Promise<Place> {
-  const store = await openStore({ database, lockTimeout: 10_000 })
+  const store = await openStore({ database, lockTimeout: 60_000 })
   const running: WebhookDeliveries[] = []
   t.teardown(async () => {
     await Promise.all(running.map((each) => each.close()))
