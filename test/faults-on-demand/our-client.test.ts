@@ -1,13 +1,12 @@
-/** The package's client survives every failure that is temporary, and throws the documented error for all others. */
+/** The package's client survives every failure that is temporary. ../client/ tests what it throws for all others. */
 import t, { type Test } from 'tap'
-import { BatchError, type ClientOptions, createClient } from '../../client/client.ts'
+import { type ClientOptions, createClient } from '../../client/client.ts'
 import { loadContract } from '../../contract/contract.ts'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
 import { keysOf, known } from '../../contract/known.ts'
 import type { OperationId } from '../../contract/operation-types.ts'
 import { documentedErrors } from '../../src/faults/documented-errors.ts'
 import type { Fault } from '../../src/faults/fault.ts'
-import { thrownBy } from '../client/faulty-proxy.ts'
 import { OPERATIONS } from '../client/operation-calls.ts'
 import { type FaultyService, startFaulty } from './faulty-service.ts'
 
@@ -70,25 +69,6 @@ t.test('every error that is temporary is retried after Retry-After', async (t) =
   t.equal(failedRequests(), cases.length)
   t.equal(injection.requests.length, 2 * cases.length)
 })
-
-for (const operation of keysOf(OPERATIONS)) {
-  t.test(`${operation} throws every other error, and sends nothing again`, async (t) => {
-    const { injection } = faulty
-    const [call] = OPERATIONS[operation]
-    const codes = [...known(CODES.get(operation)).keys()].filter((code) => !isTemporary(code))
-    t.ok(codes.length > 5)
-    const client = await connect(operation)
-    for (const error of codes) {
-      injection.setFaults([{ operation, error }])
-      injection.clearRequests()
-      const thrown = await thrownBy(call(client, await plantFor(operation)))
-      const cause = thrown instanceof BatchError ? thrown.cause : thrown
-      t.match(cause, { name: 'PlantStoreError', condition: error }, error)
-      // `fetch` itself repeats a request after 421, once.
-      t.equal(injection.requests.length, error === 'misdirected-request' ? 2 : 1, error)
-    }
-  })
-}
 
 const LOST: readonly Pick<Fault, 'cut' | 'delayMs' | 'delay'>[] = [
   { cut: 'before-work' },

@@ -21,6 +21,10 @@ t.test('a store can begin with faults, and get others', async (t) => {
   t.equal(await list(), 200)
   store.setFaults([{ error: 'service-busy' }])
   t.equal(await list(), 503)
+  const invalid = [{ cut: 'late' }] as unknown as Fault[]
+  const message = 'faults/0/cut must be before-work, before-response, in-body or after-events'
+  t.throws(() => store.setFaults(invalid), new ConfigError(message))
+  await t.rejects(startPlantStore({ faults: invalid }), new ConfigError(message))
   store.setFaults([])
   t.equal(await list(), 200)
   t.match(store.requests, [{ status: 503, fault: 0 }, { status: 200 }, { fault: 0 }, {}])

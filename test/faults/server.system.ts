@@ -1,5 +1,3 @@
-/** Failures of a PostgreSQL server, as requests see them. test/consistency/ crashes it under load. */
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../../tools/postgres/server.ts'
 import type { Answer } from '../helpers/contract-check.ts'
@@ -40,23 +38,6 @@ t.test('requests get 503 while the server is stopped', async (t) => {
   await server.start()
   t.equal((await create(service, 2)).status, 200)
 })
-
-for (const what of ['terminate', 'cancel']) {
-  t.test(`a change is not acknowledged if an administrator uses pg_${what}_backend`, async (t) => {
-    const service = await startService(t)
-    const other = new pg.Client({ connectionString: service.database })
-    await other.connect()
-    t.teardown(() => other.end())
-    await other.query('BEGIN')
-    await other.query('LOCK TABLE plants')
-    const answer = create(service, 1)
-    const waiting = `FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
-    while ((await server.query(`SELECT pg_${what}_backend(pid) ${waiting}`)).length === 0);
-    assertUnavailable(t, await answer)
-    await other.query('ROLLBACK')
-    t.equal((await create(service, 1)).status, 200)
-  })
-}
 
 t.test('a suspended server delays responses no longer than the timeout', async (t) => {
   // Otherwise every request would already wait for the lookup of its token.

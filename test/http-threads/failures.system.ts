@@ -11,11 +11,10 @@ import type { ThreadCommand } from './thread-control.ts'
 const CONTROL = pathToFileURL(join(import.meta.dirname, 'thread-control.ts'))
 
 /** Starts a service whose threads the test can control. */
-async function startControlled(t: Test, threads = THREADS, measured = false) {
+async function startControlled(t: Test, threads = THREADS) {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--threads', `${threads}`, '--port=0', '--database', database]
   const command = new Command(t, args, {
-    measured,
     node: [`--import=${CONTROL}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -73,28 +72,20 @@ t.test('an HTTP thread', async (t) => {
   })
 })
 
-for (const { what, threads, command: sent, says } of [
+for (const { what, command: sent, says } of [
   {
     what: 'the writer fails',
-    threads: 2,
     command: { thread: 'plant-writer', action: 'throw' },
     says: /^plant-store: the thread plant-writer failed\nError: a defect\n/m,
   },
   {
     what: 'an HTTP thread ends',
-    threads: 2,
     command: { thread: 'plant-http-1', action: 'exit' },
     says: /^plant-store: the thread plant-http-1 ended unexpectedly\n/m,
   },
-  {
-    what: 'the main thread has an uncaught exception',
-    threads: 1,
-    command: { thread: 'main', action: 'throw' },
-    says: /^Error: a defect\n {4}at /m,
-  },
 ] as const) {
   t.test(`if ${what}, the process ends with code 1 and a message`, async (t) => {
-    const { command, control } = await startControlled(t, threads, true)
+    const { command, control } = await startControlled(t, 2)
     control(sent)
     t.match(await command.finished(), { code: 1, stderr: says })
   })

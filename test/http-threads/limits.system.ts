@@ -1,5 +1,3 @@
-/** Each thread's part of the limits of the process. */
-import { once } from 'node:events'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { formatHead } from '../helpers/connection.ts'
@@ -63,26 +61,5 @@ t.test('beyond its part of the limit on waiting changes, a thread rejects change
   for (const { socket } of await openLines(t, service)) {
     const again = formatRequest(token, 'POST /plants', '{"id":-2,"name":"accepted"}')
     t.equal((await ask(socket, again)).status, 200, 'there is room again in every thread')
-  }
-})
-
-t.test('each thread limits the large bodies that it receives', async (t) => {
-  const part = Buffer.alloc(MIB - 1, ' ')
-  const head = formatRequest(token, 'POST /plants', ' '.repeat(MIB)).slice(0, -MIB)
-  // Each thread has 16 MiB, of which the first 16 KiB of each body do not count.
-  const lines = await openLines(t, service, 17)
-  const [{ thread = '' } = {}] = lines
-  const answers = lines
-    .filter((line) => line.thread === thread)
-    .map(({ socket }) => {
-      socket.write(head)
-      socket.write(part)
-      return once(socket, 'data')
-    })
-  const [answer] = await Promise.race(answers)
-  t.match(answer.toString(), /^HTTP\/1.1 503 .*retry-after: 1.*"error":50303/s)
-  for (const { socket } of await openLines(t, service)) {
-    const small = formatRequest(token, 'POST /plants', '{"id":1010,"name":"x"}')
-    t.equal((await ask(socket, small)).status, 200)
   }
 })

@@ -11,7 +11,7 @@ import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { startThreads } from '../helpers/threads.ts'
 
 t.test('a service whose threads cannot read is not ready', async (t) => {
-  const service = await startThreads(t, { threads: 2, measured: true, adminPort: 0 })
+  const service = await startThreads(t, { threads: 2, adminPort: 0 })
   const db = new Sqlite(service.database)
   t.teardown(() => db.close())
   const ready = { method: 'GET', path: '/health/ready', token: null }

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { BroadcastChannel, isMainThread, threadName } from 'node:worker_threads'
 
 export interface ThreadCommand {
-  /** The name of a thread, or `main` for the main thread. */
+  /** The name of a thread other than the main one. */
   readonly thread: string
   /**
    * `exit` ends the thread, as its own code could not; `block` lasts until `release`. On Linux, the main thread does
@@ -42,7 +42,6 @@ if (isMainThread) {
   channel.unref()
   const released = new Int32Array(new SharedArrayBuffer(4))
   process.on('message', (command: ThreadCommand) => {
-    if (command.thread === 'main') throw new Error('a defect')
     if (command.action === 'release') {
       Atomics.store(released, 0, 1)
       Atomics.notify(released, 0)

@@ -10,24 +10,15 @@ import { formatHead, isFree, openConnection } from '../helpers/connection.ts'
 import { EventStream } from '../helpers/event-stream.ts'
 import { type Metrics, scrape, scrapeUntil } from '../helpers/metrics.ts'
 
-/** Starts a service with an admin port on a new database. */
+/** Starts a service with an admin port, by default on a database in memory. */
 async function start(t: Test, options: PlantStoreOptions = {}) {
-  const database = join(makeFolder(t, inMemory()), 'plants.db')
-  const running = await startPlantStore({
-    adminPort: 0,
-    database,
-    lockTimeout: 30_000,
-    ...options,
-  })
+  const running = await startPlantStore({ adminPort: 0, ...options })
   t.teardown(running.close)
   const { url, token } = running
   return {
     ...running,
-    database,
     adminUrl: String(running.adminUrl),
     create: (id: number) => createPlant(url, token, { id, name: 'Abies alba Mill.' }),
-    get: (path: string, by = token) =>
-      fetch(url + path, { headers: { authorization: `Bearer ${by}` } }),
   }
 }
 
@@ -35,7 +26,8 @@ const COMMITS = 'plant_store_commit_duration_seconds_count'
 const REQUESTS = 'http_server_request_duration_seconds_count'
 
 t.test('a create moves the metrics of requests and commits', async (t) => {
-  const { adminUrl, create } = await start(t)
+  const database = join(makeFolder(t, inMemory()), 'plants.db')
+  const { adminUrl, create } = await start(t, { database })
   const before = await scrape(adminUrl)
   t.equal(before.value(COMMITS), 0)
   t.equal(before.value(REQUESTS), undefined)
@@ -146,7 +138,7 @@ t.test('the delay of the event loop is that since the previous scrape', async (t
 })
 
 t.test('a store in memory has no file metrics', async (t) => {
-  const { adminUrl, create } = await start(t, { database: ':memory:' })
+  const { adminUrl, create } = await start(t)
   await create(1)
   const metrics = await scrapeUntil(adminUrl, (metrics) => metrics.value(REQUESTS) === 1)
   t.equal(metrics.value(COMMITS), 1)

@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Owner } from '../../tools/postgres/server.ts'
+import { freePort, type Owner } from '../../tools/postgres/server.ts'
 import { TOKEN } from '../consistency/load/exchange.ts'
 import { Daemon } from './daemon.ts'
 import type { Place } from './place.ts'
@@ -33,7 +31,7 @@ export class Replica extends Daemon {
   }
 
   static async make(owner: Owner, place: Place): Promise<Replica> {
-    return new Replica(owner, place, await freePort(place.proxy))
+    return new Replica(owner, place, await freePort())
   }
 
   async isReady(): Promise<boolean> {
@@ -64,14 +62,4 @@ function databaseUrl({ hosts, proxy, isDirect, password, caFile }: Place): strin
   const mode = isDirect ? 'verify-full' : 'verify-ca'
   const parameters = `sslmode=${mode}&sslrootcert=${encodeURIComponent(caFile)}`
   return `postgres://plants:${password}@${servers}/plants?${parameters}`
-}
-
-/** A port that a replica can use again after it was killed. */
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

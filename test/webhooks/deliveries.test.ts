@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -5,6 +6,7 @@ import type { ChangePage, ChangesRequest } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
 import { each } from '../helpers/lists.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
@@ -493,7 +495,8 @@ t.test('if progress is refused because the lease was lost, delivery begins again
 })
 
 t.test('one process at a time delivers, and another continues after it', async (t) => {
-  const { store, add, deliver, database } = await newPlace(t)
+  const database = join(makeFolder(t, inMemory()), 'plants.db')
+  const { store, add, deliver } = await newPlace(t, { database })
   const receivers = await Promise.all([startReceiver(t), startReceiver(t), startReceiver(t)])
   for (const [index, { url }] of receivers.entries()) await add(`webhook ${index}`, url)
   const other = await newPlace(t, { database })

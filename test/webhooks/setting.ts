@@ -1,5 +1,4 @@
 /** A store with webhooks whose receivers are in this process. */
-import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Test } from 'tap'
@@ -9,8 +8,6 @@ import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { INTERVAL_MS, WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
 import type { Clock } from '../../time/clock.ts'
-import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import { withoutCoverage } from '../helpers/coverage.ts'
 import { createAll } from '../helpers/lists.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
@@ -95,7 +92,6 @@ export interface LogLine {
 }
 
 export interface Place {
-  readonly database: string
   readonly store: Store
   /** Starts to deliver, as one process does. */
   deliver(options?: Partial<ConstructorParameters<typeof WebhookDeliveries>[0]>): WebhookDeliveries
@@ -104,11 +100,8 @@ export interface Place {
   readonly log: LogLine[]
 }
 
-export async function newPlace(
-  t: Test,
-  database = join(makeFolder(t, inMemory()), 'plants.db'),
-): Promise<Place> {
-  const store = await withoutCoverage(() => openStore({ database, lockTimeout: 10_000 }))
+export async function newPlace(t: Test, database = ':memory:'): Promise<Place> {
+  const store = await openStore({ database, lockTimeout: 60_000 })
   const running: WebhookDeliveries[] = []
   t.teardown(async () => {
     await Promise.all(running.map((each) => each.close()))
@@ -117,7 +110,6 @@ export async function newPlace(
   const log: LogLine[] = []
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) })
   return {
-    database,
     store,
     log,
     deliver(options = {}) {
