@@ -47,15 +47,17 @@ const clients = new Set<MessagePort>()
 let isWalEmptied = false
 let isDamageReported = false
 let commitsSeen = commits.value
-setInterval(() => {
+const watch = setInterval(() => {
   const isIdle = commits.value === commitsSeen
   commitsSeen = commits.value
   if (checkInPlace() && isIdle) checkpointer.whenIdle()
   reportDamage()
-}, FILE_CHECK_INTERVAL_MS).unref()
+}, FILE_CHECK_INTERVAL_MS)
+watch.unref()
 
 parentPort?.on('message', async (command: WriterCommand) => {
   if (command !== 'close') return accept(command.client)
+  clearInterval(watch)
   await checkpointer.close()
   checkInPlace()
   // If the file is not in place, SQLite neither writes the WAL back nor deletes it here (SQLITE_FCNTL_HAS_MOVED).
