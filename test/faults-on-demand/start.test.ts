@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
-import { Command, unmeasured } from '../helpers/command.ts'
+import { Command, withoutTap } from '../helpers/command.ts'
 
 async function start(t: Test, options: PlantStoreOptions) {
   let close = async () => {}
@@ -111,5 +111,5 @@ t.test('a store without faults loads none of their modules', async (t) => {
     }
   `
   const node = [process.execPath, '--input-type=module', '--eval', script]
-  t.equal(execFileSync(...unmeasured(node), { encoding: 'utf8' }), 'false\ntrue\n')
+  t.equal(execFileSync(...withoutTap(node), { encoding: 'utf8' }), 'false\ntrue\n')
 })

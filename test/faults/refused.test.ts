@@ -44,7 +44,7 @@ for (const [why, url, reason] of [
   ],
 ] as const) {
   t.test(`a failed start reports the reason but not the password: ${why}`, async (t) => {
-    const error = await PostgresStore.open({ url, timeout: 10_000 }).catch((error) => error)
+    const error = await PostgresStore.open({ url, timeout: 60_000 }).catch((error) => error)
     t.equal(error.constructor.name, 'StoreError')
     const { username, host, pathname } = new URL(url)
     const shown = `postgres://${username}@${host}${pathname}`
@@ -66,7 +66,7 @@ t.test('the command prints the reason in one line and exits with 1', async (t) =
 
 t.test('the right password is accepted', async (t) => {
   const url = `postgres://gardener:correct@${server.host}/plants`
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   await t.resolves(store.ping())
 })

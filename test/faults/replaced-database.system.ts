@@ -11,7 +11,7 @@ const REPLACED = {
   message: 'the store is temporarily unavailable: its database file was deleted or replaced',
 }
 
-async function start(t: Test, threads: number, measured = false) {
+async function start(t: Test, threads: number) {
   const folder = t.testdir()
   const [database, other] = ['plants.db', 'other.db'].map((name) => join(folder, name)) as [
     string,
@@ -19,7 +19,7 @@ async function start(t: Test, threads: number, measured = false) {
   ]
   openDatabase({ file: other, lockTimeout: 0 }).close()
   const args = ['--port=0', '--database', database, '--threads', `${threads}`]
-  const command = new Command(t, args, { measured })
+  const command = new Command(t, args)
   const url = await command.listening()
   const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
   const create = async (id: number) => {
@@ -40,7 +40,7 @@ async function start(t: Test, threads: number, measured = false) {
 for (const threads of [1, 2]) {
   for (const what of ['deleted', 'replaced'] as const) {
     t.test(`with ${threads} threads, a database that is ${what} takes no changes`, async (t) => {
-      const service = await start(t, threads, threads === 1)
+      const service = await start(t, threads)
       const { database, other, command, create, ready } = service
       t.equal(await create(1), 200)
       const saved = `${database}.saved`
@@ -65,7 +65,7 @@ for (const threads of [1, 2]) {
 }
 
 t.test('an idle service writes its changes to the file, wherever it was moved', async (t) => {
-  const { database, other, command, create, stop } = await start(t, 1, true)
+  const { database, other, command, create, stop } = await start(t, 1)
   t.equal(await create(1), 200)
   const moved = `${database}.moved`
   renameSync(database, moved)
@@ -87,7 +87,7 @@ t.test('an idle service writes its changes to the file, wherever it was moved', 
 })
 
 t.test('changes of another process to the file that replaced it are kept', async (t) => {
-  const { database, other, create, stop } = await start(t, 1, true)
+  const { database, other, create, stop } = await start(t, 1)
   const idsIn = (file: string) => {
     const db = openDatabase({ file, lockTimeout: 0 })
     const ids = db.prepare('SELECT id FROM plants ORDER BY id').pluck().all()

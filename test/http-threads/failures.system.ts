@@ -11,11 +11,10 @@ import type { ThreadCommand } from './thread-control.ts'
 const CONTROL = pathToFileURL(join(import.meta.dirname, 'thread-control.ts'))
 
 /** Starts a service whose threads the test can control. */
-async function startControlled(t: Test, threads = THREADS, measured = false) {
+async function startControlled(t: Test, threads = THREADS) {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--threads', `${threads}`, '--port=0', '--database', database]
   const command = new Command(t, args, {
-    measured,
     node: [`--import=${CONTROL}`],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -74,7 +73,7 @@ t.test('an HTTP thread', async (t) => {
 })
 
 t.test('if the writer fails, the process ends with code 1 and a message', async (t) => {
-  const { command, control } = await startControlled(t, 2, true)
+  const { command, control } = await startControlled(t, 2)
   control({ thread: 'plant-writer', action: 'throw' })
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
@@ -90,7 +89,7 @@ t.test('if an HTTP thread ends, the process ends with code 1 and a message', asy
 })
 
 t.test('an uncaught exception in the main thread ends the process with code 1', async (t) => {
-  const { command, control } = await startControlled(t, 1, true)
+  const { command, control } = await startControlled(t, 1)
   control({ thread: 'main', action: 'throw' })
   const { code, stderr } = await command.finished()
   t.equal(code, 1)

@@ -12,7 +12,7 @@ import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { startThreads } from '../helpers/threads.ts'
 
 t.test('a service whose threads cannot read is not ready', async (t) => {
-  const service = await startThreads(t, { threads: 2, measured: true, adminPort: 0 })
+  const service = await startThreads(t, { threads: 2, adminPort: 0 })
   const db = new Sqlite(service.database)
   t.teardown(() => db.close())
   const ready = { method: 'GET', path: '/health/ready', token: null }
@@ -28,7 +28,7 @@ t.test('a service whose threads cannot read is not ready', async (t) => {
 })
 
 t.test('a service whose database was moved away is not ready', async (t) => {
-  const service = await startThreads(t, { threads: 2, measured: true })
+  const service = await startThreads(t, { threads: 2 })
   const ready = { method: 'GET', path: '/health/ready', token: null }
   while ((await service.call(ready)).status !== 200);
   renameSync(service.database, `${service.database}.moved`)

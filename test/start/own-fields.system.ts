@@ -137,7 +137,7 @@ t.test('a start that is killed at any time leaves the fields of before or after'
     // Each start widens the field, so each has something to store.
     const after = 500 + kill
     isListening = await killAtWrite(begin([height(after)]), database, kill)
-    const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+    const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
     const [field] = (await readStoredFields(store)).fields
     await store.close()
     const maximum = Number(field?.schema.maximum)

@@ -10,7 +10,6 @@ import type { Store } from '../../src/stores/shared/store.ts'
 import { INTERVAL_MS, WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
 import type { Clock } from '../../time/clock.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import { withoutCoverage } from '../helpers/coverage.ts'
 import { createAll } from '../helpers/lists.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
@@ -108,7 +107,7 @@ export async function newPlace(
   t: Test,
   database = join(makeFolder(t, inMemory()), 'plants.db'),
 ): Promise<Place> {
-  const store = await withoutCoverage(() => openStore({ database, lockTimeout: 10_000 }))
+  const store = await openStore({ database, lockTimeout: 60_000 })
   const running: WebhookDeliveries[] = []
   t.teardown(async () => {
     await Promise.all(running.map((each) => each.close()))

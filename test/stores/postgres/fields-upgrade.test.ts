@@ -41,7 +41,7 @@ const CREATE = 'INSERT INTO plants (id, name, tag) VALUES'
 /** A database of version 11 with two changes in the feed, and a cursor after each. */
 async function setUp(t: Test) {
   const made = await database()
-  const connections = new Connections({ urls: [made.url], timeout: 10_000 })
+  const connections = new Connections({ urls: [made.url], timeout: 60_000 })
   t.teardown(() => connections.close())
   await migrate(connections, MIGRATIONS.slice(0, 1))
   const run = <Row extends object>(text: string) => connections.query<Row>(text)
@@ -53,7 +53,7 @@ async function setUp(t: Test) {
     if (end !== undefined) cursors.push(encodeCursor(end))
   }
   const open = async () => {
-    const store = await PostgresStore.open({ url: made.url, timeout: 10_000 })
+    const store = await PostgresStore.open({ url: made.url, timeout: 60_000 })
     t.teardown(() => store.close())
     return store
   }
@@ -160,10 +160,10 @@ t.test('a role that only owns the database can upgrade it', async (t) => {
   await query(`CREATE ROLE ${role} LOGIN`)
   await query(`ALTER DATABASE ${name} OWNER TO ${role}`)
   const ofRole = url.replace(/\/\/\w+@/, `//${role}@`)
-  const connections = new Connections({ urls: [ofRole], timeout: 10_000 })
+  const connections = new Connections({ urls: [ofRole], timeout: 60_000 })
   t.teardown(() => connections.close())
   await migrate(connections, MIGRATIONS.slice(0, 1))
-  const store = await PostgresStore.open({ url: ofRole, timeout: 10_000 })
+  const store = await PostgresStore.open({ url: ofRole, timeout: 60_000 })
   t.teardown(() => store.close())
   const plant = { id: 1n, name: 'x', fields: '"height":1' }
   await store.create(plant)

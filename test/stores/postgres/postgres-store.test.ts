@@ -12,11 +12,11 @@ storeSuite(t, 'PostgreSQL', {
   lasting: true,
   place: async () => {
     const url = await emptyDatabase()
-    return () => PostgresStore.open({ url, timeout: 10_000 })
+    return () => PostgresStore.open({ url, timeout: 60_000 })
   },
 })
 
-const open = async () => PostgresStore.open({ url: await emptyDatabase(), timeout: 10_000 })
+const open = async () => PostgresStore.open({ url: await emptyDatabase(), timeout: 60_000 })
 
 t.test('close can be called again', async () => {
   const store = await open()

@@ -4,7 +4,6 @@ import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { withoutCoverage } from '../../helpers/coverage.ts'
 import { storeSuite } from '../store-suite.ts'
 
 /** Long enough that a slow machine does not cause an error. */
@@ -16,11 +15,9 @@ let databases = 0
 
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
-  place: ({ fullname }) => {
+  place: () => {
     const file = join(folder, `${++databases}.db`)
-    const open = async () => new SqliteStore({ file, lockTimeout })
-    // A measured thread takes ten times as long to start. These need it, because no store in memory has their changes.
-    return /: (restrictions|webhooks)/.test(fullname) ? open : () => withoutCoverage(open)
+    return async () => new SqliteStore({ file, lockTimeout })
   },
 })
 
