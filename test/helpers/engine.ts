@@ -16,7 +16,7 @@ export interface Place {
 export type Engine = (t: Test, options?: PlaceOptions) => Promise<Place>
 
 interface PlaceOptions {
-  /** Whether other connections can open the database, by default true. A service in memory starts six times faster. */
+  /** False for a service that shares the database with nobody: in memory, or a copy, it starts several times faster. */
   readonly inFile?: boolean
 }
 
@@ -38,9 +38,9 @@ export const sqlite: Engine = async (t, { inFile = true } = {}) => {
 /** Creates each place as a database on the test process's PostgreSQL server. */
 export async function postgres(): Promise<Engine> {
   const { sharedPostgres } = await import('./shared-postgres.ts')
-  const { migratedDatabase } = await sharedPostgres()
-  return async (t) => {
-    const database = await migratedDatabase()
+  const { emptyDatabase, migratedDatabase } = await sharedPostgres()
+  return async (t, { inFile = true } = {}) => {
+    const database = await (inFile ? emptyDatabase() : migratedDatabase())
     const client = new pg.Client({ connectionString: database })
     await client.connect()
     t.teardown(() => client.end())

@@ -9,6 +9,9 @@ import type { Test } from 'tap'
 export function freezeClock(t: Test): (milliseconds: number) => void {
   let now = performance.now()
   t.intercept(performance, 'now', { value: () => now })
+  // Such waits do not keep the process running.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
   return (milliseconds) => {
     now += milliseconds
   }

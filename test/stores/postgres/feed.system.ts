@@ -197,7 +197,7 @@ t.test(
       reason: 'busy',
       detail,
     })
-    t.same(new Set(limits), new Set(['9000ms']), 'the server gives up before the client')
+    t.same(new Set(limits), new Set(['54000ms']), 'the server gives up before the client')
     await other.query('COMMIT')
     t.equal((await changesAfter(store)).length, 1)
   },
