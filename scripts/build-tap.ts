@@ -1,7 +1,7 @@
 /**
  * Builds tap with the plugins in `.taprc`, unless that build already exists. Runs after every install, because it takes
  * a while, and again before `npm test`, in case install scripts were disabled. tap would build itself on its first run,
- * but continue that run with its default plugins, which takes twice as long and measures coverage incorrectly.
+ * but continue that run with its default plugins, which takes twice as long.
  */
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'

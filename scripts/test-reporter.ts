@@ -6,8 +6,8 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { Parser, type Result } from 'tap-parser'
 import { stringify } from 'yaml'
 
-/** Files that run other test files, each as a subtest. */
-const RUNNER = /^test\/(processes\/|http\/operations\/on-postgres)/
+/** Files that run processes, each of which runs other test files as subtests. */
+const RUNNER = /^test\/processes\//
 
 export default class TestReporter extends Transform {
   readonly #parser = new Parser()
@@ -57,17 +57,20 @@ export default class TestReporter extends Transform {
     { isTest, hasOwnFailure }: { readonly isTest: boolean; readonly hasOwnFailure: boolean },
   ): void {
     const { ok, skip, todo, diag, time, name } = result
-    const [process = ''] = path
+    /** The length of a file's path. */
+    const length = RUNNER.test(path[0] ?? '') ? 3 : 1
     if (skip) {
       this.#counts.skipped++
-      this.#skipped.push(`${path.slice(1).join(' > ')}: ${skip === true ? 'no reason' : skip}`)
+      this.#skipped.push(
+        `${path.slice(length - 1).join(' > ')}: ${skip === true ? 'no reason' : skip}`,
+      )
     } else if (!ok && !todo && hasOwnFailure) {
       this.#counts.failed++
       this.#print(`\nnot ok: ${path.join('\n  > ')}\n${stringify(diag ?? {})}`)
     } else if (ok && !isTest) {
       this.#counts.passed++
     }
-    if (isTest && path.length === (RUNNER.test(process) ? 2 : 1)) {
+    if (isTest && path.length === length) {
       this.#print(`${ok ? 'ok' : 'not ok'} ${name} (${((time ?? 0) / 1000).toFixed(1)} s)`)
     }
   }

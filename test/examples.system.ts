@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import ts from 'typescript'
 import type { Change } from '../service/change-feed.ts'
 import { makeFolder } from '../tools/temporary-folders.ts'
-import { cleanEnvironment, unmeasured } from './helpers/command.ts'
+import { cleanEnvironment, withoutTap } from './helpers/command.ts'
 import { type Service, startService } from './helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -47,7 +47,7 @@ t.test('the Python example reads all pages', { skip: noRequests }, async (t) => 
 })
 
 t.test("the README's tour gets the responses that it announces", async (t) => {
-  const service = await startService(t)
+  const service = await startService(t, { inFile: true })
   const folder = makeFolder(t, tmpdir())
   cpSync(join(ROOT, 'data/sample.csv'), join(folder, 'data/sample.csv'))
   writeFileSync(join(folder, 'data/access-token'), `${service.token}\n`)
@@ -284,7 +284,7 @@ function startExample(t: Test, { url, token }: Service, code: string) {
     source = source.replaceAll(specifier, `'${path}'`)
   }
   writeFileSync(join(folder, 'example.mts'), source)
-  const [command, args] = unmeasured([process.execPath, 'example.mts'])
+  const [command, args] = withoutTap([process.execPath, 'example.mts'])
   const env = { ...cleanEnvironment(), TOKEN: token }
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill())

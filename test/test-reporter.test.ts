@@ -4,28 +4,31 @@ import TestReporter from '../scripts/test-reporter.ts'
 
 /** A run of two files in one process, one of which fails, and of a file that ends without a result. */
 const RUN = `TAP version 14
-# Subtest: test/processes/one.ts
-    # Subtest: good.test.ts
-        # Subtest: a test
-            ok 1 - an assertion
+# Subtest: test/processes/test.ts
+    # Subtest: folder
+        # Subtest: good.test.ts
+            # Subtest: a test
+                ok 1 - an assertion
+                1..1
+            ok 1 - a test # time=5ms
+            ok 2 - another # SKIP not here
+            1..2
+        ok 1 - good.test.ts # time=1234ms
+        # Subtest: bad.test.ts
+            # Subtest: a test
+                not ok 1 - an assertion
+                  ---
+                  found: 1
+                  wanted: 2
+                  ...
+                1..1
+            not ok 1 - a test # time=5ms
             1..1
-        ok 1 - a test # time=5ms
-        ok 2 - another # SKIP not here
+        not ok 2 - bad.test.ts # time=50ms
         1..2
-    ok 1 - good.test.ts # time=1234ms
-    # Subtest: bad.test.ts
-        # Subtest: a test
-            not ok 1 - an assertion
-              ---
-              found: 1
-              wanted: 2
-              ...
-            1..1
-        not ok 1 - a test # time=5ms
-        1..1
-    not ok 2 - bad.test.ts # time=50ms
-    1..2
-not ok 1 - test/processes/one.ts # time=2000ms
+    not ok 1 - folder # time=2000ms
+    1..1
+not ok 1 - test/processes/test.ts # time=2000ms
 not ok 2 - test/alone.test.ts # time=3000ms
   ---
   exitCode: 1
@@ -40,7 +43,8 @@ t.test('a test run is reported by file, with each failure once and in full', asy
     await text(reporter),
     `ok good.test.ts (1.2 s)
 
-not ok: test/processes/one.ts
+not ok: test/processes/test.ts
+  > folder
   > bad.test.ts
   > a test
   > an assertion

@@ -36,8 +36,8 @@ testInBrowser(t, 'many plants are changed', (open) => {
   }
 
   const countTag = async (tag: string) => {
-    const sql = `SELECT count(*) AS count FROM plants WHERE tag = '${tag}'`
-    return Number((await service.place.query<{ count: bigint }>(sql))[0]?.count)
+    const plants = (await Array.fromAsync(service.store.exportPlants())).flat()
+    return plants.filter((plant) => plant.tag === tag).length
   }
 
   /** Selects all trees. */

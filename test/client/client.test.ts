@@ -8,6 +8,7 @@ import { SEARCH_MAX } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { storable } from '../helpers/arbitraries.ts'
+import { runs } from '../helpers/runs.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
@@ -113,7 +114,7 @@ t.test('every plant is returned exactly as sent', async () => {
       await client.deletePlant(id)
     }),
     {
-      numRuns: 50,
+      numRuns: runs(50),
       examples: [
         [{ id: 2n ** 53n + 1n, name: 'x' }],
         [{ id: 2n ** 63n - 1n, name: 'x' }],

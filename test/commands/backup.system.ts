@@ -8,7 +8,7 @@ import { backup } from '../../src/commands/backup/backup.ts'
 import { StoreError } from '../../src/stores/shared/store-error.ts'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { createPlant, logged } from '../helpers/client.ts'
-import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
+import { Command, MAIN, run, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { copying, filesOf } from './large-database.ts'
 
@@ -65,7 +65,7 @@ function largeDatabase(t: Test, megabytes: number) {
 
 t.test('a signal ends a verification immediately and leaves no files', async (t) => {
   const { database, file } = largeDatabase(t, 100)
-  const command = new Command(t, ['backup', file, '--database', database], { measured: true })
+  const command = new Command(t, ['backup', file, '--database', database])
   await logged(command, 'now verifying')
   command.process.kill('SIGTERM')
   const { code, stdout, stderr } = await command.finished()
@@ -157,7 +157,7 @@ t.test('a backup to a full disk fails and leaves no files', { skip: noMounts }, 
   const { database, file } = largeDatabase(t, 2)
   const args = [process.execPath, MAIN, 'backup', file, '--database', database]
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, dirname(file), ...args]
-  const ended = spawnSync(...unmeasured(line))
+  const ended = spawnSync(...withoutTap(line))
   t.equal(ended.status, 1)
   t.equal(`${ended.stdout}`, '', 'no output and no file')
   const reason = 'database or disk is full'

@@ -27,7 +27,7 @@ const inStock: OwnField = { name: 'inStock', schema: { type: 'boolean' } as Fiel
 /** A database with fields and plants. */
 async function populate(t: Test, plants: readonly (string | undefined)[]) {
   const { database } = await sqlite(t)
-  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   await adoptFields(store, [height(500), light('sun', 'shade')], KEEP)
   const changes = plants.map((fields, index): PlantChange => {
@@ -111,7 +111,7 @@ t.test('a check whose result is not needed stores nothing', async (t) => {
 
 t.test('a check during which plants change is repeated, if the fields are narrower', async (t) => {
   const { database, store } = await populate(t, ['"height":300'])
-  const other = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  const other = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => other.close())
   const changing = (fields: readonly OwnField[]) => async () => {
     for await (const _ of checkFields(store, fields)) {

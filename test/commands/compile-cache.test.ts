@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -9,12 +9,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { getCompileCacheDir } from 'node:module'
-import { dirname, join } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { compileCacheFolder, useCompileCache } from '../../bin/compile-cache.js'
-import { run } from '../helpers/command.ts'
+import { compileCacheFolder } from '../../bin/compile-cache.js'
+import { run, withoutTap } from '../helpers/command.ts'
 
 const user = process.geteuid?.() as number
 const ANOTHER = user + 1
@@ -154,7 +152,11 @@ t.test('no cache is created in a shared temporary folder', async (t) => {
 })
 
 for (const { what, variables, used } of [
-  { what: 'in the home directory', variables: {}, used: ['.cache', 'plant-store'] },
+  {
+    what: 'in the home directory',
+    variables: { NODE_COMPILE_CACHE: '' },
+    used: ['.cache', 'plant-store'],
+  },
   {
     what: 'in the folder that the operator chooses',
     variables: { NODE_COMPILE_CACHE: 'chosen' },
@@ -171,30 +173,43 @@ for (const { what, variables, used } of [
   })
 }
 
+const CACHE = new URL('../../bin/compile-cache.js', import.meta.url).href
+
+/** Prints the compile cache while it is turned off, without a home, then with one, in a thread, and with another home. */
+const KEEPS_CACHE = `
+  import { once } from 'node:events'
+  import { getCompileCacheDir } from 'node:module'
+  import { dirname } from 'node:path'
+  import { Worker } from 'node:worker_threads'
+  const { useCompileCache } = await import(process.argv[1])
+  const print = (folder) => console.log(folder === undefined ? 'off' : dirname(folder))
+  const { HOME } = process.env
+  useCompileCache()
+  print(getCompileCacheDir())
+  delete process.env.NODE_DISABLE_COMPILE_CACHE
+  process.env.HOME = '/nonexistent'
+  useCompileCache()
+  print(getCompileCacheDir())
+  process.env.HOME = HOME
+  useCompileCache()
+  print(getCompileCacheDir())
+  const script = \`
+    import { getCompileCacheDir } from 'node:module'
+    import { parentPort } from 'node:worker_threads'
+    parentPort.postMessage(getCompileCacheDir())
+  \`
+  print((await once(new Worker(script, { eval: true }), 'message'))[0])
+  process.env.HOME = '/nonexistent'
+  useCompileCache()
+  print(getCompileCacheDir())
+`
+
 t.test('a process keeps using the first cache folder it found', async (t) => {
   const home = homeOf(t)
+  const env = { HOME: home, PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' }
+  const line = [process.execPath, '--input-type=module', '--eval', KEEPS_CACHE, CACHE]
+  const options = { env, encoding: 'utf8' } as const
+  const { stdout, stderr } = spawnSync(...withoutTap(line), options)
   const folder = join(home, '.cache', 'plant-store')
-  setVariable(t, 'NODE_COMPILE_CACHE')
-  setVariable(t, 'NODE_DISABLE_COMPILE_CACHE', '1')
-  useCompileCache()
-  t.notOk(existsSync(folder), 'the cache is turned off')
-  setVariable(t, 'NODE_DISABLE_COMPILE_CACHE')
-  process.env.HOME = '/nonexistent'
-  useCompileCache()
-  t.equal(getCompileCacheDir(), undefined, 'there is no home directory')
-  process.env.HOME = home
-  useCompileCache()
-  t.equal(dirname(getCompileCacheDir() ?? ''), folder)
-  t.equal(dirname(await cacheOfThread()), folder, 'worker threads use it too')
-  process.env.HOME = '/nonexistent'
-  useCompileCache()
-  t.equal(dirname(getCompileCacheDir() ?? ''), folder)
+  t.same(stdout.split('\n').filter(Boolean), ['off', 'off', folder, folder, folder], stderr)
 })
-
-/** The compile cache of a new worker thread. */
-async function cacheOfThread(): Promise<string> {
-  const script = `const { parentPort } = require('node:worker_threads')
-    parentPort.postMessage(require('node:module').getCompileCacheDir())`
-  const [folder] = await once(new Worker(script, { eval: true }), 'message')
-  return String(folder)
-}

@@ -25,7 +25,7 @@ async function databases(t: Test) {
     database: string,
     work: (store: Store) => Promise<Result>,
   ): Promise<Result> => {
-    const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+    const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
     try {
       return await work(store)
     } finally {
@@ -151,7 +151,7 @@ t.test('webhooks of a frozen database are not copied before all is delivered', a
 
 t.test('webhook copy --wait copies once all is delivered', async (t) => {
   const { from, use, to, deliver, copying } = await frozenDatabases(t)
-  const command = new Command(t, [...copying, '--wait'], { measured: true })
+  const command = new Command(t, [...copying, '--wait'])
   await command.says(/^waiting .*\n/)
   t.same(await use(to, (store) => store.webhooks.list()), [])
   await deliver()
@@ -164,7 +164,7 @@ t.test('webhook copy --wait copies once all is delivered', async (t) => {
 
 t.test('a signal ends webhook copy --wait', async (t) => {
   const { copying } = await frozenDatabases(t)
-  const command = new Command(t, [...copying, '--wait'], { measured: true })
+  const command = new Command(t, [...copying, '--wait'])
   await command.says(/^waiting .*\n/)
   command.process.kill('SIGINT')
   const stderr = 'plant-store: interrupted: nothing was copied\n'

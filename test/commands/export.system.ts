@@ -16,7 +16,7 @@ import t, { type Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { Command, type CommandOptions, MAIN, unmeasured } from '../helpers/command.ts'
+import { Command, type CommandOptions, MAIN, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 const plants = [
@@ -162,7 +162,7 @@ t.test('a failed export keeps the existing file', async (t) => {
   writeFileSync(target, 'old')
   // Node ignores SIGXFSZ, but not with the hooks that tap installs in each process.
   const limited = ['/bin/sh', '-c', 'ulimit -f 128; exec "$0" "$@"', process.execPath, MAIN]
-  const { status, stderr } = spawnSync(...unmeasured([...limited, ...args(target)]), {
+  const { status, stderr } = spawnSync(...withoutTap([...limited, ...args(target)]), {
     encoding: 'utf8',
   })
   t.equal(stderr, `plant-store: cannot write ${target}: file too large\n`)
@@ -174,7 +174,7 @@ t.test('a failed export keeps the existing file', async (t) => {
 t.test('the export fails if standard output cannot be written', async (t) => {
   const { args } = await exportsOf(t, plants)
   const full = openSync('/dev/full', 'w')
-  const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'], measured: true })
+  const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'] })
   closeSync(full)
   const { code, stderr } = await command.finished()
   t.equal(code, 1)
@@ -198,7 +198,7 @@ t.test('an interrupted export leaves no file', async (t) => {
   const large = many.map(({ id }) => ({ id, name: 'x'.repeat(5000) }))
   const { folder, args, files } = await exportsOf(t, large)
   const begun = writing(folder)
-  const command = new Command(t, args(join(folder, 'target.csv')), { measured: true })
+  const command = new Command(t, args(join(folder, 'target.csv')))
   await begun
   t.match(files(), [/^target\.csv\.partial-/])
   command.process.kill('SIGINT')

@@ -14,7 +14,6 @@ async function startHanging(t: Test, ...args: string[]) {
     ['--port=0', '--lock-timeout=10m', '--database', database, ...args],
     {
       env: { PLANT_STORE_TOKEN: TOKEN },
-      measured: true,
     },
   )
   const url = await command.listening()

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { createPlant } from '../helpers/client.ts'
-import { MAIN, unmeasured } from '../helpers/command.ts'
+import { MAIN, withoutTap } from '../helpers/command.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 
@@ -60,7 +60,7 @@ t.test(
     const folder = t.testdir({ disk: {} })
     const disk = join(folder, 'disk')
     const args = [process.execPath, MAIN, '--port', '0', '--database', 'plants.db']
-    const service = spawn(...unmeasured(['unshare', '-rm', 'sh', '-c', MOUNT, disk, ...args]), {
+    const service = spawn(...withoutTap(['unshare', '-rm', 'sh', '-c', MOUNT, disk, ...args]), {
       env: { ...process.env, PLANT_STORE_TOKEN: TOKEN },
       stdio: ['ignore', 'pipe', 'ignore'],
     })

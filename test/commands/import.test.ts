@@ -193,7 +193,7 @@ t.test('the import continues when the readers of its output exit', async (t) => 
   const { database, file, stored } = importsOf(t)
   const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
   const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
-  const command = new Command(t, args, { measured: true })
+  const command = new Command(t, args)
   command.process.stdout?.destroy()
   command.process.stderr?.destroy()
   t.equal((await command.finished()).code, 2)
@@ -204,7 +204,7 @@ t.test('the import fails if its summary cannot be written', async (t) => {
   const { database } = importsOf(t)
   const full = openSync('/dev/full', 'w')
   const stdio: StdioOptions = ['ignore', full, 'pipe']
-  const options = { stdio, measured: true }
+  const options = { stdio }
   const command = new Command(t, ['import', SAMPLE, '--create', '--database', database], options)
   closeSync(full)
   const { code, stderr } = await command.finished()

@@ -38,7 +38,7 @@ for (const [format, signal, exitCode] of [
     const { file, load, feed, stored, summary } = importsOf(t)
     await load([file('stored.csv', 'id,name\n3,stored\n')])
     const replace = ['--on-conflict', 'replace']
-    const command = feed({ measured: format === 'csv' }, format, replace)
+    const command = feed({}, format, replace)
     await write(command.process.stdin as Writable, unfinished[format])
     command.process.kill(signal)
     const { code, stdout, stderr } = await command.finished()
@@ -64,7 +64,7 @@ t.test('an interrupted seed stores whole records only, and is continued', async 
   const pipe = join(folder, 'seed.csv')
   spawnSync('mkfifo', [pipe])
   const args = ['--port', '0', '--database', database]
-  const service = new Command(t, [...args, '--seed', pipe], { measured: true })
+  const service = new Command(t, [...args, '--seed', pipe])
   const input = createWriteStream(pipe)
   input.on('error', () => {})
   await write(input, unfinished.csv)
@@ -87,7 +87,7 @@ t.test('a service that is stopped between its seed and its greeting stops cleanl
   const pipe = join(folder, 'access-token')
   spawnSync('mkfifo', [pipe])
   const args = ['--port', '0', '--database', database, '--seed', seed]
-  const service = new Command(t, args, { measured: true })
+  const service = new Command(t, args)
   // Resolves once the service looks for its token, which it does after the seed.
   const token = await open(pipe, 'w')
   service.process.kill('SIGTERM')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { Command, MAIN, unmeasured } from '../helpers/command.ts'
+import { Command, MAIN, withoutTap } from '../helpers/command.ts'
 import { checkAnswer } from '../helpers/contract-check.ts'
 
 const TOKEN = 'a-token-of-the-environment'
@@ -15,7 +15,6 @@ function startPrepared(t: Test, script: string, ...args: string[]): Command {
   return new Command(t, ['--port', '0', '--database', join(folder, 'plants.db'), ...args], {
     env: { PLANT_STORE_TOKEN: TOKEN },
     node: [`--import=${prepare}`],
-    measured: true,
   })
 }
 
@@ -102,7 +101,7 @@ t.test(
   { skip: noTerminal ?? false },
   async (t) => {
     const line = 'exec "$NODE" "$MAIN" --port 0 --database "$DATABASE"'
-    const terminal = spawn(...unmeasured(['script', '-qec', line, '/dev/null']), {
+    const terminal = spawn(...withoutTap(['script', '-qec', line, '/dev/null']), {
       env: {
         ...process.env,
         NODE: process.execPath,

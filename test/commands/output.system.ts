@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Command as Program } from 'commander'
 import t from 'tap'
 import { program } from '../../src/commands/program.ts'
-import { cleanEnvironment, MAIN, unmeasured } from '../helpers/command.ts'
+import { cleanEnvironment, MAIN, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { startService } from '../helpers/service.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
@@ -130,7 +130,7 @@ t.test('commands whose standard output cannot be written', async (t) => {
         const line = [...name.split(' '), ...args]
         const located = args.includes('--database') ? line : [...line, '--database', own]
         const started = ['/bin/sh', '-c', script, process.execPath, MAIN, ...located]
-        const child = spawn(...unmeasured(started), {
+        const child = spawn(...withoutTap(started), {
           cwd,
           env: { ...cleanEnvironment(), ...variables },
           stdio: ['ignore', 'ignore', 'pipe'],

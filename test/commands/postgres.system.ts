@@ -11,7 +11,7 @@ import type { Store } from '../../src/stores/shared/store.ts'
 import { StoreError } from '../../src/stores/shared/store-error.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN, run, unmeasured } from '../helpers/command.ts'
+import { Command, MAIN, run, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
@@ -46,7 +46,7 @@ t.test('plants moved to a server and back are unchanged', async (t) => {
     `import - --format ndjson --create --database '${url}'`,
   ]
   const line = commands.map((command) => `"$0" "${MAIN}" ${command}`).join(' | ')
-  const moved = spawnSync(...unmeasured(['sh', '-c', line, process.execPath]), { encoding: 'utf8' })
+  const moved = spawnSync(...withoutTap(['sh', '-c', line, process.execPath]), { encoding: 'utf8' })
   const count = plants.length.toLocaleString('en')
   const exportSummary = `exported ${count} plants from ${before} to standard output\n`
   t.match(moved, {
@@ -70,7 +70,7 @@ async function using<Result>(
   database: string,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore({ database, lockTimeout: 5000 })
+  const store = await openStore({ database, lockTimeout: 60_000 })
   try {
     return await use(store)
   } finally {

@@ -13,9 +13,7 @@ const IN_MEMORY = ['--database', ':memory:', '--port', '0', '--log-level', 'sile
 
 t.test('--ready-json prints one line of JSON once the seed is stored', async (t) => {
   const seed = join(t.testdir({ 'plants.csv': PLANTS }), 'plants.csv')
-  const command = new Command(t, [...IN_MEMORY, '--ready-json', '--seed', seed], {
-    measured: true,
-  })
+  const command = new Command(t, [...IN_MEMORY, '--ready-json', '--seed', seed], {})
   const [line] = await command.says(/.*\n/)
   const { url, page, docs, token, ...rest } = JSON.parse(line)
   t.strictSame(rest, {})

@@ -4,7 +4,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { Command, MAIN, unmeasured } from '../helpers/command.ts'
+import { Command, MAIN, withoutTap } from '../helpers/command.ts'
 import { copying, filesOf } from './large-database.ts'
 
 const LOCK = '.plant-store-backup.lock'
@@ -16,7 +16,7 @@ const list = (folder: string) =>
 t.test('backups are made until a signal, and the oldest are removed', async (t) => {
   const { database, folder } = filesOf(t, 1)
   const args = ['backup', '--every', '2s', '--keep', '1', folder, '--database', database]
-  const command = new Command(t, args, { measured: true })
+  const command = new Command(t, args)
   const [, removed = ''] = await command.says(/; removed (\S+)\n/)
   command.process.kill('SIGTERM')
   const { code, stdout, stderr } = await command.finished()
@@ -29,7 +29,7 @@ t.test('backups are made until a signal, and the oldest are removed', async (t) 
   t.match(left[0], NAME)
 
   const again = ['backup', '--every', '1h', folder, '--database', database]
-  const hourly = new Command(t, again, { measured: true })
+  const hourly = new Command(t, again)
   const [, next = ''] = await hourly.says(/begins at (\S+)\n/)
   const minutes = (Date.parse(next) - Date.now()) / 60_000
   t.ok(minutes > 50 && minutes < 60, `in ${minutes} minutes, because the last backup is recent`)
@@ -42,12 +42,12 @@ t.test('a signal ends a copy at once and leaves nothing of it', async (t) => {
   const { database, folder } = filesOf(t, 100)
   const begun = copying(folder)
   const args = ['backup', '--every', '1h', folder, '--database', database]
-  const command = new Command(t, args, { measured: true })
+  const command = new Command(t, args)
   await begun
   const start = performance.now()
   command.process.kill('SIGTERM')
   t.match(await command.finished(), { code: 0, stderr: '' })
-  t.ok(performance.now() - start < 20_000)
+  t.ok(performance.now() - start < 60_000)
   t.same(list(folder), [])
 })
 
@@ -66,7 +66,7 @@ t.test('a full disk costs no backup, and the next succeeds', { skip: noMounts },
   insert.run(1, 'x'.repeat(1_000_000))
   const args = [process.execPath, MAIN, 'backup', '--every', '3s', folder, '--database', database]
   const line = ['unshare', '-rm', 'sh', '-c', MOUNT, folder, ...args]
-  const command = spawn(...unmeasured(line), { stdio: ['ignore', 'pipe', 'pipe'] })
+  const command = spawn(...withoutTap(line), { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => command.kill('SIGKILL'))
   const said = { stdout: '', stderr: '' }
   const says = async (stream: 'stdout' | 'stderr', pattern: RegExp) => {

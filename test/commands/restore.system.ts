@@ -72,7 +72,7 @@ t.test('a signal ends a restore immediately and leaves no files', async (t) => {
   fill(join(folder, 'plants.db'), 100)
   t.match(await runHere(['backup', backup, '--database', join(folder, 'plants.db')]), { code: 0 })
   const database = join(folder, 'data', 'plants.db')
-  const command = new Command(t, ['restore', backup, '--database', database], { measured: true })
+  const command = new Command(t, ['restore', backup, '--database', database])
   await logged(command, 'restore: copied, now verifying')
   command.process.kill('SIGTERM')
   const { code, stdout, stderr } = await command.finished()
@@ -113,7 +113,7 @@ for (const [what, done, files] of [
     const node = ['--import', `data:text/javascript,${encodeURIComponent(SIGNAL_AFTER_LINK)}`]
     const [file, other] = what === 'backup' ? [target, database] : [backup, target]
     const args = [what, file, '--database', other]
-    const { code, stdout, stderr } = await run(t, args, { measured: true, node })
+    const { code, stdout, stderr } = await run(t, args, { node })
     t.equal(code, 0)
     t.match(stdout, `${done} to ${target}: 1 plants, `)
     t.notMatch(stderr, 'interrupted')

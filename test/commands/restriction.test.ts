@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { freezeClock } from '../helpers/frozen-clock.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/mirrors.ts'
 import { startService } from '../helpers/service.ts'
 
-const create = { body: { id: 1n, name: 'Abies alba Mill.' } }
+const CREATE = { body: { id: 1n, name: 'Abies alba Mill.' } }
 
 /** A database, and commands on it. */
 async function commandsOf(t: Test, database = join(makeFolder(t, inMemory()), 'plants.db')) {
-  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   const run = (...args: string[]) => runHere([...args, '--database', database])
   return { database, store, run }
@@ -20,27 +20,27 @@ async function commandsOf(t: Test, database = join(makeFolder(t, inMemory()), 'p
 
 /** Commands on the database of a running service. */
 async function serviceOf(t: Test) {
-  const service = await startService(t)
-  /** How many milliseconds pass until a create gets the status. */
-  const waitFor = async (status: number) => {
-    const begun = performance.now()
-    while ((await service.call(create)).status !== status) await setTimeout(10)
-    return performance.now() - begun
+  const service = await startService(t, { inFile: true })
+  const pass = freezeClock(t)
+  /** The status of a create a second later. */
+  const create = async () => {
+    pass(999)
+    return (await service.call(CREATE)).status
   }
-  return { ...(await commandsOf(t, service.database)), service, waitFor }
+  return { ...(await commandsOf(t, service.database)), service, create }
 }
 
 t.test('a running service follows freeze and unfreeze within a second', async (t) => {
-  const { service, database, run, waitFor } = await serviceOf(t)
-  await waitFor(200)
+  const { service, database, run, create } = await serviceOf(t)
+  t.equal(await create(), 200)
   const refused = `changes to ${database} are refused until plant-store unfreeze\n`
   const accepted = `changes to ${database} are accepted\n`
   t.same(await run('freeze'), { code: 0, stdout: `frozen: ${refused}`, stderr: '' })
-  t.ok((await waitFor(503)) < 1000)
+  t.equal(await create(), 503)
   t.equal((await service.call({ method: 'GET', path: '/plants/1' })).status, 200, 'reads continue')
   t.same(await run('freeze'), { code: 0, stdout: `already frozen: ${refused}`, stderr: '' })
   t.same(await run('unfreeze'), { code: 0, stdout: `unfrozen: ${accepted}`, stderr: '' })
-  t.ok((await waitFor(200)) < 1000)
+  t.equal(await create(), 200)
   t.same(await run('unfreeze'), { code: 0, stdout: `not frozen: ${accepted}`, stderr: '' })
 })
 
@@ -84,7 +84,7 @@ t.test('an import into a restricted database says in one line how to end that', 
 })
 
 t.test('a mirror is promoted once it is consistent', async (t) => {
-  const { service, database, store, run, waitFor } = await serviceOf(t)
+  const { service, database, store, run, create } = await serviceOf(t)
   const refused = (problem: string) => ({
     code: 1,
     stdout: '',
@@ -102,14 +102,14 @@ t.test('a mirror is promoted once it is consistent', async (t) => {
     const mirrors = 'it mirrors https://plants.example, so only plant-store mirror changes it'
     t.same(await run(command), refused(`${command} ${database}: ${mirrors}`))
   }
-  await waitFor(403)
+  t.equal(await create(), 403)
   const { code, stdout } = await run('promote')
   t.equal(code, 0)
   const [first, ...rest] = stdout.split('\n')
   const promoted = `promoted: ${database} no longer mirrors https://plants.example and accepts changes`
   t.equal(first, promoted)
   t.match(rest.join(' '), /token copy.*webhook copy.*clients.*410/)
-  t.ok((await waitFor(200)) < 1000)
+  t.equal(await create(), 200)
   t.equal(await service.count(), 1)
 })
 

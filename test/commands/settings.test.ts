@@ -58,7 +58,6 @@ t.test('settings are read from the environment, and flags take precedence', asyn
 t.test('--help lists every setting with its variable and default', async (t) => {
   const { code, stdout } = await run(t, ['--help'], {
     env: { COLUMNS: '80' },
-    measured: true,
   })
   t.equal(code, 0)
   const text = stdout.replace(/\s+/g, ' ')

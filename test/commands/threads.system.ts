@@ -6,7 +6,7 @@ import { Command } from '../helpers/command.ts'
 
 /** Starts a service that stops at once, and returns its messages and the names of its HTTP threads. */
 async function startAndStop(t: Test, ...args: string[]) {
-  const command = new Command(t, ['--port=0', '--ready-json', ...args], { measured: true })
+  const command = new Command(t, ['--port=0', '--ready-json', ...args])
   const [line] = await command.says(/.*\n/)
   const tasks = `/proc/${command.process.pid}/task`
   const names = readdirSync(tasks).map((id) => readFileSync(`${tasks}/${id}/comm`, 'utf8').trim())

@@ -5,7 +5,7 @@ import { request } from 'node:https'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { issue, writeFiles } from '../helpers/certificates.ts'
-import { Command, type CommandOptions, unmeasured } from '../helpers/command.ts'
+import { Command, type CommandOptions, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 const authority = issue({ name: 'authority' })
@@ -26,7 +26,7 @@ async function start(t: Test, args: string[], options: CommandOptions = {}) {
 }
 
 t.test('--ready-json prints an HTTPS URL whose certificate can be verified', async (t) => {
-  const { url, docs } = await start(t, TLS, { measured: true })
+  const { url, docs } = await start(t, TLS)
   t.match(url, /^https:\/\/127\.0\.0\.1:\d+$/)
   t.equal(docs, `${url}/documentation`)
   const options = { ca: authority.cert, servername: 'plants.example.com', agent: false }
@@ -69,7 +69,7 @@ function healthCheck(environment: NodeJS.ProcessEnv) {
   const [, instruction = ''] =
     /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(file.replaceAll('\\\n', '')) ?? []
   const [, ...args] = JSON.parse(instruction)
-  return promisify(execFile)(...unmeasured([process.execPath, ...args]), {
+  return promisify(execFile)(...withoutTap([process.execPath, ...args]), {
     env: { ...process.env, ...environment },
   })
 }

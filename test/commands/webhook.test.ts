@@ -18,7 +18,7 @@ const URL = 'https://receiver.example/hook'
 async function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
   const use = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
-    const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+    const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
     try {
       return await work(store)
     } finally {

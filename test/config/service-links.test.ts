@@ -44,7 +44,7 @@ t.test('settings and misspelled variables are kept', async (t) => {
 t.test('the service starts in a pod next to a Service named plant-store', async (t) => {
   // The start fails after the settings are read, so that the test needs no fixed port.
   const env = { ...linksOf('plant-store'), PLANT_STORE_DATABASE: 'mysql://host/plants' }
-  const { code, stderr } = await run(t, [], { env, measured: true })
+  const { code, stderr } = await run(t, [], { env })
   t.equal(code, 1)
   t.match(
     stderr,

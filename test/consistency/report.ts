@@ -16,11 +16,11 @@ export function formatReport(report: Report): string {
     violations,
     file,
   } = report
-  const pairs = plants.map((each) => Math.round(each.pairs))
+  const pairs = plants.map((each) => each.pairs)
   const open = plants.map((each) => each.open)
   return [
     `${disaster}: ${calls} calls in ${seconds} s, ${harms} harms, ${consumerHarms} to consumers, seed ${seed}`,
-    `  overlapping pairs per second, by plant: ${pairs.join(' ')}`,
+    `  overlapping pairs, by plant: ${pairs.join(' ')}`,
     `  open outcomes, by plant: ${open.join(' ')}`,
     `  responses: ${JSON.stringify(responses)}`,
     ...violations.slice(0, VIOLATIONS_MAX).map((each) => `VIOLATION with seed ${seed}: ${each}`),

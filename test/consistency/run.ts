@@ -21,6 +21,9 @@ import type { Target } from './services/target.ts'
 /** The most calls that are answered before the next harm, by default. */
 const CALLS_MAX = 1500
 
+/** The least calls that a run answers, however slow the machine is. */
+const CALLS_MIN = 1000
+
 /** The most calls that are answered before the next harm to a consumer. */
 const CONSUMER_CALLS_MAX = 400
 
@@ -95,6 +98,7 @@ async function runAndJudge(
       harm(each, load, { callsBefore: callsBefore(CONSUMER_CALLS_MAX), end, harmsMax }),
     ),
   ])
+  await load.answers(CALLS_MIN - load.answered, HEALTHY_MS_MAX)
   const lasted = Math.round((performance.now() - begin) / 1000)
   await load.end()
   await target.heal?.()

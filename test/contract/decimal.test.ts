@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { exactDecimal, readDecimal } from '../../contract/decimal.ts'
 import { INEXACT } from '../../contract/int64.ts'
+import { runs } from '../helpers/runs.ts'
 
 const numbers: [text: string, value: number | typeof INEXACT][] = [
   ['0', 0],
@@ -94,7 +95,7 @@ t.test('what JavaScript writes for a double is exact', async () => {
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       assert.equal(exactDecimal(String(value)), value === 0 ? 0 : value)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -120,7 +121,7 @@ t.test('a number of up to 15 digits is exact, in any notation', async () => {
       assert.equal(exactDecimal(`${integer}000e${exponent - 3}`), value)
       assert.equal(exactDecimal(`0.0${integer}E${exponent + String(integer).length + 1}`), value)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -10,6 +10,7 @@ import {
 import { InvalidJson, prepareParser } from '../../contract/exact-json.ts'
 import { INEXACT } from '../../contract/int64.ts'
 import { exactValue, jsonText } from '../helpers/json-text.ts'
+import { runs } from '../helpers/runs.ts'
 
 const parse = prepareParser(plantMembers(loadContract()))
 const read = (text: string) => parse(Buffer.from(text))
@@ -253,7 +254,7 @@ t.test('plants are parsed as JSON.parse does, with exact numbers', async () => {
       if (text.includes('\\')) return
       assert.deepEqual(keepPlants(built), keepPlants(JSON.parse(text, exactly)))
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 
@@ -311,7 +312,7 @@ t.test('JSON that JSON.parse rejects is rejected, at any place', async () => {
         )
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 

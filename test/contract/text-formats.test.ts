@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { TextFormat } from '../../contract/own-fields.ts'
 import { TEXT_FORMATS } from '../../contract/text-formats.ts'
+import { runs } from '../helpers/runs.ts'
 
 interface Cases {
   readonly valid: readonly string[]
@@ -257,7 +258,7 @@ t.test('dates and times are judged as by another implementation', async (t) => {
         assert.equal(TEXT_FORMATS[format].isValid(text), validate(text), text)
         if (validate(text)) valid += 1
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
     t.ok(valid > 200, `${format}: ${valid}`)
   }
@@ -317,6 +318,6 @@ t.test('every URI of the grammar is valid, and none with another character is', 
       const isEncoded = /%[\da-f]{2}/i.test(changed.slice(at, at + 3))
       if (!isEncoded || character !== '%') assert.ok(!TEXT_FORMATS.uri.isValid(changed), changed)
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   )
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { MAIN, unmeasured } from '../helpers/command.ts'
+import { MAIN, withoutTap } from '../helpers/command.ts'
 import { answeredTooEarly, answeredUnsynced, type Call, readTrace, TRACED } from './trace.ts'
 
 const TOKEN = 'a-token-for-the-test'
@@ -68,7 +68,7 @@ async function startTraced(t: Test) {
   const args = [MAIN, '--port', '0', '--database', join(folder, 'plants.db')]
   // With -D the service is the child process, and strace its detached grandchild, which shares its output.
   service = spawn(
-    ...unmeasured(['strace', '-D', '-o', trace, ...TRACED, process.execPath, ...args]),
+    ...withoutTap(['strace', '-D', '-o', trace, ...TRACED, process.execPath, ...args]),
     {
       env: { PATH: process.env.PATH, PLANT_STORE_TOKEN: TOKEN },
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -13,7 +13,7 @@ const IMPATIENCE_MS = 1500
 const PATIENCE_MS = 20_000
 
 /** Limit for a call that must fail, on a busy machine. */
-const RESPONSE_MS_MAX = 14_000
+const RESPONSE_MS_MAX = 40_000
 
 const { primary, standbys } = await Cluster.start(t)
 

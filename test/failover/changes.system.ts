@@ -63,14 +63,14 @@ t.test('a change appears only once a standby has it', async (t) => {
 t.test('cursors and a restored physical backup', async (t) => {
   const original = await PostgresServer.make(t)
   await original.start()
-  const before = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
+  const before = await PostgresStore.open({ url: original.url(), timeout: 60_000 })
   await before.create({ id: 1n, name: 'kept' })
   const start = await latest(before)
   await before.close()
   await original.stop()
   const backup = await original.copy(t, 'backup')
   await original.start()
-  const after = await PostgresStore.open({ url: original.url(), timeout: 10_000 })
+  const after = await PostgresStore.open({ url: original.url(), timeout: 60_000 })
   await createAll(
     after,
     [2n, 3n].map((id) => ({ id, name: 'lost' })),
@@ -84,7 +84,7 @@ t.test('cursors and a restored physical backup', async (t) => {
   await backup.start()
   const restored = await PostgresStore.open({
     url: backup.url(),
-    timeout: 10_000,
+    timeout: 60_000,
     retention: { age: 3_600_000, bytes: 2 ** 30 },
   })
   t.teardown(() => restored.close())

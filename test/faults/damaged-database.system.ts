@@ -15,7 +15,7 @@ for (const threads of [1, 2]) {
     const database = join(folder, 'plants.db')
     const pages = makeDatabase(database)
     const args = ['--port=0', '--database', database, '--threads', `${threads}`]
-    const command = new Command(t, args, { measured: threads === 1 })
+    const command = new Command(t, args)
     const url = await command.listening()
     const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
     const get = async (path: string) => {

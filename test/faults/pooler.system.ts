@@ -41,7 +41,7 @@ async function testThroughPooler(): Promise<void> {
     lasting: true,
     place: async () => {
       const url = pooled(await emptyDatabase())
-      return () => PostgresStore.open({ url, timeout: 10_000 })
+      return () => PostgresStore.open({ url, timeout: 60_000 })
     },
   }
   for (const suite of SUITES) {
@@ -93,7 +93,7 @@ async function testStandbys(): Promise<void> {
     place: async () => {
       const direct = await primary.database(`pooled_${++databases}`)
       const url = direct.replace(primary.host, `127.0.0.1:${port}`)
-      return () => PostgresStore.open({ url, timeout: 10_000, requireStandbys: 1 })
+      return () => PostgresStore.open({ url, timeout: 60_000, requireStandbys: 1 })
     },
   }
   t.test('with a required standby', async (t) => modelSuite(t, engine))

@@ -43,7 +43,7 @@ for (const [why, url, reason] of [
   ],
 ] as const) {
   t.test(`a failed start reports the reason but not the password: ${why}`, async (t) => {
-    const error = await PostgresStore.open({ url, timeout: 10_000 }).catch((error) => error)
+    const error = await PostgresStore.open({ url, timeout: 60_000 }).catch((error) => error)
     t.equal(error.constructor.name, 'StoreError')
     const { username, host, pathname } = new URL(url)
     const shown = `postgres://${username}@${host}${pathname}`

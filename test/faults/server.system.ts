@@ -14,7 +14,7 @@ startOn(async () => {
 const LOCK_TIMEOUT_MS = 2000
 
 /** A request waits for the server twice, for its token and for its own work. The rest is for a busy machine. */
-const RESPONSE_MS_MAX = 10 * LOCK_TIMEOUT_MS
+const RESPONSE_MS_MAX = 20 * LOCK_TIMEOUT_MS
 
 function nameOf(database: string): string {
   return new URL(database).pathname.slice(1)

@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
 import { MalformedFile, RECORD_LENGTH_MAX } from '../../formats/records.ts'
+import { runs } from '../helpers/runs.ts'
 import { readRecords } from './read-records.ts'
 
 /** The fields of each record after its number. */
@@ -171,6 +172,6 @@ t.test('every file is read as csv-parse reads it', async () => {
       const expected = expectedRows(csv, first.replace(/[a-z"]/g, '').slice(0, 1))
       assert.deepEqual(problem === undefined ? read : [...read, 'malformed'], expected)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })

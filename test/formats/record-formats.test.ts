@@ -8,6 +8,7 @@ import {
   formulaFreeLine,
   spreadsheetFormat,
 } from '../../formats/record-formats.ts'
+import { runs } from '../helpers/runs.ts'
 
 /** Names and their escaped forms. */
 const ESCAPED = [
@@ -79,7 +80,7 @@ t.test('no cell is a formula, whether lines are split at commas or semicolons', 
       // The id and the name do not read as a number with a decimal comma.
       assert.match(first ?? '', /^-?\d+,"/)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -94,7 +95,7 @@ t.test('no cell of a file with semicolons is a formula, wherever lines are split
         for (const cell of others) assert.doesNotMatch(cell, FORMULA)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

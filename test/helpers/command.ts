@@ -12,8 +12,6 @@ export interface Finished {
 }
 
 export interface CommandOptions extends SpawnOptions {
-  /** Whether to measure coverage, which doubles the time that a service needs to start. */
-  readonly measured?: boolean
   /** Options for Node itself. */
   readonly node?: readonly string[]
   /** The program, by default that of this checkout. */
@@ -21,11 +19,11 @@ export interface CommandOptions extends SpawnOptions {
 }
 
 /**
- * Wraps a command line for `spawn` so that tap does not measure the process. tap adds its variables to the environment
- * of every child process, so a shell has to remove them.
+ * Wraps a command line for `spawn` so that the process does not load tap. In a run of one file, tap adds its loader to
+ * the environment of every child process, so a shell has to remove it.
  */
-export function unmeasured(line: readonly string[]): [command: string, args: string[]] {
-  const script = 'unset NODE_OPTIONS NODE_DISABLE_COMPILE_CACHE; exec "$0" "$@"'
+export function withoutTap(line: readonly string[]): [command: string, args: string[]] {
+  const script = 'unset NODE_OPTIONS; exec "$0" "$@"'
   return ['/bin/sh', ['-c', script, ...line]]
 }
 
@@ -40,11 +38,8 @@ export class Command {
   readonly #exit: Promise<unknown[]>
 
   constructor(t: Owner, args: readonly string[], options: CommandOptions = {}) {
-    const { measured = false, node = [], main = MAIN, ...others } = options
-    const given = [...node, main, ...args]
-    const [command, rest] = measured
-      ? [process.execPath, given]
-      : unmeasured([process.execPath, ...given])
+    const { node = [], main = MAIN, ...others } = options
+    const [command, rest] = withoutTap([process.execPath, ...node, main, ...args])
     this.process = spawn(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       ...others,

@@ -15,7 +15,6 @@ import { adoptFields } from '../../src/start/own-fields.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../src/stores/shared/store.ts'
 import { type Answer, type AnswerCheck, answerCheck, checkAnswer } from './contract-check.ts'
-import { withoutCoverage } from './coverage.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
 
 interface StoredRow {
@@ -42,7 +41,9 @@ export interface StartOptions
   readonly config?: Partial<Config>
   /** The own fields of the contract. Without them, the service neither stores nor hides fields. */
   readonly fields?: readonly OwnField[]
-  /** A service whose database this one uses. By default, it has its own. */
+  /** Whether the database is in a file, which other connections can open. By default, it is in memory. */
+  readonly inFile?: boolean
+  /** A service with a file, which this one uses too. By default, it has its own database. */
   readonly sharedWith?: Service
   /** Methods that replace the store's. */
   readonly instead?: Partial<ThreadStore>
@@ -117,18 +118,16 @@ export class Service extends Caller {
     return this.place.database
   }
 
-  /** A plant in the database, read through another connection. */
+  /** A plant in the database. */
   async stored(id: bigint): Promise<StoredRow | undefined> {
-    const sql = `SELECT id, name, tag FROM plants WHERE id = ${id}`
-    const [row] = await this.place.query<StoredRow>(sql)
-    return row && { ...row, id: BigInt(row.id) }
+    const plant = await this.store.get(id)
+    return plant && { id, name: plant.name, tag: plant.tag ?? null }
   }
 
   /** Number of plants in the database, or of those with the given name. */
   async count(name?: string): Promise<number> {
-    const where = name === undefined ? '' : `WHERE name = '${name}'`
-    const sql = `SELECT count(*) AS count FROM plants ${where}`
-    return Number((await this.place.query<{ count: bigint }>(sql))[0]?.count)
+    const pages = await Array.fromAsync(this.store.exportPlants())
+    return pages.flat().filter((plant) => name === undefined || plant.name === name).length
   }
 
   async issueToken(name: string, scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
@@ -149,14 +148,14 @@ export function startOn(other: Engine): void {
 
 /** Starts a service that stops when the test ends. A test can start several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const { fields, sharedWith } = options
-  const place = sharedWith?.place ?? (await engine(t))
+  const { fields, sharedWith, inFile = false } = options
+  const place = sharedWith?.place ?? (await engine(t, { inFile }))
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
   t.teardown(() => stop())
   const { instead, logger, issuer, config: settings, ...parts } = options
   const config = { ...defaultConfig(), ...PATIENCE, ...settings, database: place.database }
-  const store = await withoutCoverage(() => openStore(storeOptions(config)))
+  const store = await openStore(storeOptions(config))
   const contract = extendContract(loadContract(), fields ?? [])
   const hiddenFields = fields && (await adoptFields(store, fields, { hide: false }))
   const log = logger && pino({ level: logger.level ?? 'info' }, logger.stream)

@@ -9,7 +9,6 @@ import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import type { Owner } from './command.ts'
 import type { Answer } from './contract-check.ts'
-import { withoutCoverage } from './coverage.ts'
 import { answersOf, Caller } from './service.ts'
 
 export const THREADS = 4
@@ -54,22 +53,16 @@ export class ThreadedService extends Caller {
   }
 }
 
-export interface ThreadedOptions extends PlantStoreOptions {
-  /** Whether the threads measure coverage. */
-  readonly measured?: boolean
-}
-
 /** Starts a service with four HTTP threads, on a new database unless the options name one. */
 export async function startThreads(
   t: Owner,
-  { measured = false, ...options }: ThreadedOptions = {},
+  options: PlantStoreOptions = {},
 ): Promise<ThreadedService> {
   const { database = join(makeFolder(t, inMemory()), 'plants.db') } = options
   let close = async () => {}
   t.teardown(() => close())
-  const start = () =>
-    startPlantStore({ threads: THREADS, lockTimeout: 30_000, ...options, database })
-  const running = await (measured ? start() : withoutCoverage(start))
+  const all = { threads: THREADS, lockTimeout: 30_000, ...options, database }
+  const running = await startPlantStore(all)
   close = running.close
   return new ThreadedService(running, database)
 }

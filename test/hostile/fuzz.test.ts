@@ -3,14 +3,15 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
 import { WITH_FIELDS } from '../helpers/nursery.ts'
+import { runs } from '../helpers/runs.ts'
 import { runCampaign } from './fuzz/campaign.ts'
 import { planOf } from './fuzz/plan.ts'
 import { Trial } from './trial.ts'
 
 /** One campaign is the same in every run; the other is new each time. */
 const CAMPAIGNS = [
-  { seed: 1, requests: 1500 },
-  { seed: randomInt(2 ** 31), requests: 500 },
+  { seed: 1, requests: runs(1500) },
+  { seed: randomInt(2 ** 31), requests: runs(500) },
 ]
 
 t.test('mutated requests get documented responses and do no harm', async (t) => {

@@ -10,7 +10,6 @@ const NEVER = 600_000
 /** Resolves once the service listens. It has the default limits, but no time limits, and runs until the process ends. */
 export function sharedService(): Promise<ThreadedService> {
   shared ??= startThreads(t, {
-    measured: true,
     requestTimeout: NEVER,
     lockTimeout: NEVER,
   })

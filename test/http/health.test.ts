@@ -29,7 +29,7 @@ t.test('a service whose store fails is live but not ready', async (t) => {
 })
 
 t.test('a mirror is ready on both ports once it is consistent', async (t) => {
-  const service = await startThreads(t, { threads: 1, adminPort: 0, measured: true })
+  const service = await startThreads(t, { threads: 1, adminPort: 0 })
   const { url, adminUrl, database } = service
   const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
   t.teardown(() => store.close())

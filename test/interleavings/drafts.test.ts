@@ -1,6 +1,7 @@
 import { equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { runs } from '../helpers/runs.ts'
 import { type Action, Page } from './page-model.ts'
 import type { Change, Delay } from './page-service.ts'
 import { underSchedules } from './schedules.ts'
@@ -79,6 +80,6 @@ t.test(
         equal(page.drafts.unsaved.length, 0, 'everything can be saved')
         page.checkEnd()
       },
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     ),
 )

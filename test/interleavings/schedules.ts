@@ -3,6 +3,7 @@ import { equal } from 'node:assert/strict'
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
+import { runs } from '../helpers/runs.ts'
 
 const SCHEDULES = 100
 
@@ -10,7 +11,7 @@ const SCHEDULES = 100
 const STEPS_MAX = 5000
 
 /**
- * Checks a scenario under a hundred schedules. The error of a failure has the shortest failing scenario, the steps in
+ * Checks a scenario under many schedules. The error of a failure has the shortest failing scenario, the steps in
  * their order, and a seed and path. To replay it, pass the seed and the path up to its first colon as `parameters`, such
  * as `{ seed: 42, path: '7' }`. The rest of the path is that of shorter scenarios, whose schedules can differ.
  */
@@ -22,7 +23,7 @@ export function underSchedules<Scenario>(
   const property = fc.asyncProperty(fc.scheduler(), scenarios, (scheduler, scenario) =>
     check(new Schedule(scheduler), scenario),
   )
-  return fc.assert(property, { numRuns: SCHEDULES, ...parameters })
+  return fc.assert(property, { numRuns: runs(SCHEDULES), ...parameters })
 }
 
 /** The steps of one run. Everything else in it must happen in microtasks. */

@@ -7,7 +7,7 @@ import { Command } from '../helpers/command.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { fill, plantsOf } from './mirrored.ts'
 
-/** Starts a mirror of a service, with its coverage measured. */
+/** Starts a mirror of a service. */
 function startMirror(t: Test, { url, token }: Pick<Service, 'url' | 'token'>, ...more: string[]) {
   return startMirrorIn(join(t.testdir(), 'mirror.db'), t, { url, token }, ...more)
 }
@@ -20,7 +20,7 @@ function startMirrorIn(
 ) {
   const args = ['mirror', url, '--database', database, ...more]
   const env = { PLANT_STORE_MIRROR_TOKEN: token }
-  return { database, command: new Command(t, args, { measured: true, env }) }
+  return { database, command: new Command(t, args, { env }) }
 }
 
 /** Resolves once a mirror says that it is behind; rejects if it ends first. */
@@ -42,7 +42,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await command.says(/^caught up with .*\n/)
     command.process.kill(signal)
     t.match(await command.finished(), { code: 0, stderr: /^$/ })
-    const store = await openStore({ database, lockTimeout: 1000, sameThread: true })
+    const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
     t.teardown(() => store.close())
     t.strictSame(await plantsOf(store), await plantsOf(service.store))
   })
@@ -79,7 +79,7 @@ t.test('a mirror waits for a server that is down at its start', async (t) => {
   await behind(command)
   await server.start()
   t.match(await command.finished(), { code: 0, stdout: /^caught up with / })
-  const store = await openStore({ database, lockTimeout: 1000, sameThread: true })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   t.strictSame(await plantsOf(store), await plantsOf(service.store))
 })

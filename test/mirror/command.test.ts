@@ -29,7 +29,7 @@ t.test('mirror copies the plants to a new database, and continues with it', asyn
   const first = await runHere(args, { [VARIABLE]: service.token })
   t.match(first, { code: 0, stdout: `caught up with ${service.url} in ${database}\n` })
   t.match(first.stderr, /^plant-store: behind http:\S+: no response from http:\S+: .+\n$/)
-  const store = await openStore({ database, lockTimeout: 1000, sameThread: true })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   t.strictSame(await plantsOf(store), await plantsOf(service.store))
   const file = t.testdir({ token: `${service.token}\n` })

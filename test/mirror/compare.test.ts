@@ -30,7 +30,7 @@ async function setUp(t: Test) {
   const { service: source, injection } = await startFaulty(t)
   await importPlants(source.store, PLANTS, 'stop')
   const database = join(t.testdir(), 'mirror.db')
-  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   const cursor = await latest(source)
   const step = async (change: Omit<RestrictionStep, 'expected'>) => {
@@ -244,7 +244,7 @@ t.test('a signal ends the comparison', async (t) => {
   const { url } = source
   injection.setFaults([{ nth: 2, delayMs: 600_000 }])
   const env = { PLANT_STORE_MIRROR_TOKEN: source.token }
-  const command = new Command(t, ['compare', url, '--database', database], { env, measured: true })
+  const command = new Command(t, ['compare', url, '--database', database], { env })
   await until('the plants are read', () => injection.requests.length === 2)
   command.process.kill('SIGINT')
   t.same(await command.finished(), { code: 130, stdout: '', stderr: 'plant-store: interrupted\n' })

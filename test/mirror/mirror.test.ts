@@ -16,7 +16,7 @@ let service: Service
 let injection: FaultyService['injection']
 let copy: TestMirror
 t.beforeEach(async (t) => {
-  ;({ service, injection } = await startFaulty(t as Test))
+  ;({ service, injection } = await startFaulty(t as Test, [], { inFile: true }))
   copy = await TestMirror.open(t as Test, service)
 })
 

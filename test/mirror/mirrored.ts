@@ -2,7 +2,11 @@
 
 import type { Test } from 'tap'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import type { MirrorRestriction, RestrictionStep } from '../../service/restriction.ts'
+import {
+  isConsistent,
+  type MirrorRestriction,
+  type RestrictionStep,
+} from '../../service/restriction.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import { type MirrorSource, Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -86,7 +90,10 @@ export class TestMirror {
   /** Resolves once the mirror has caught up with a service. */
   async catchesUp({ store }: Service): Promise<void> {
     const cursor = await latest(store)
-    await until('the mirror has caught up', async () => (await this.position()).cursor === cursor)
+    await until('the mirror has caught up', async () => {
+      const position = await this.position()
+      return position.cursor === cursor && isConsistent(position)
+    })
   }
 }
 

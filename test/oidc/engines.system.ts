@@ -11,7 +11,7 @@ t.test(
   'all threads accept the tokens of an issuer, and share what they read from it',
   async (t) => {
     const issuer = await startIssuer(t)
-    const service = await startThreads(t, { measured: true, ...issuer.config })
+    const service = await startThreads(t, { ...issuer.config })
     const lines = await openLines(t, service)
     const statuses = async (token: string) => {
       const request = formatRequest(token, 'GET /plants')
@@ -37,7 +37,7 @@ t.test(
 t.test('threads start without their issuer', async (t) => {
   const issuer = await startIssuer(t)
   issuer.fault = (_request, response) => response.writeHead(500).end() !== undefined
-  const service = await startThreads(t, { measured: true, ...issuer.config })
+  const service = await startThreads(t, { ...issuer.config })
   const lines = await openLines(t, service)
   const token = await issuer.sign()
   for (const { socket } of lines) {

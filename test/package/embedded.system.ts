@@ -11,7 +11,7 @@ import { ConfigError } from '../../src/config/config.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
 import { createPlant, halfACreate } from '../helpers/client.ts'
-import { unmeasured } from '../helpers/command.ts'
+import { withoutTap } from '../helpers/command.ts'
 
 const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 
@@ -59,7 +59,7 @@ const LEAKS = fileURLToPath(new URL('./leaks.ts', import.meta.url))
 t.test('after closing, nothing keeps the process alive', async (t) => {
   const folder = t.testdir()
   const node = [process.execPath, '--disable-warning=ExperimentalWarning']
-  const child = spawn(...unmeasured([...node, LEAKS, join(folder, 'plants.db')]), { cwd: folder })
+  const child = spawn(...withoutTap([...node, LEAKS, join(folder, 'plants.db')]), { cwd: folder })
   t.teardown(() => child.kill('SIGKILL'))
   const stderr = text(child.stderr)
   t.equal(await text(child.stdout), '200\n200\n200\n3\nnothing is left\n')
@@ -131,7 +131,7 @@ t.test('embedding loads neither the packages of the command line nor faults', as
     const { startPlantStore } = await import(${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)})
     await (await startPlantStore()).close()
   `
-  const child = spawn(...unmeasured([process.execPath, '--input-type=module', '--eval', program]))
+  const child = spawn(...withoutTap([process.execPath, '--input-type=module', '--eval', program]))
   t.teardown(() => child.kill('SIGKILL'))
   const loaded = await text(child.stdout)
   t.match(loaded, '/node_modules/fastify/', 'the loaded modules are listed')

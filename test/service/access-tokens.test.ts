@@ -165,7 +165,7 @@ t.test('neither the stored nor the listed data reveals a token', async (t) => {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const folder = t.testdir()
-  store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout: 5000 })
+  store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout: 60_000 })
   const tokens = new AccessTokens(store)
   const token = (await tokens.issue({ name: 'ci', scopes: ['read'], lifetimeMs: 1e6 })) as string
   await verify(tokens, token)

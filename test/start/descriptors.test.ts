@@ -60,7 +60,7 @@ const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'needs prlimit 
 t.test('a service at the limit of open files stays observable', { skip }, async (t) => {
   const database = join(t.testdir(), 'plants.db')
   const args = ['--port=0', '--admin-port=0', '--ready-json', `--database=${database}`]
-  const command = new Command(t, [...args, '--threads=2'], { measured: true })
+  const command = new Command(t, [...args, '--threads=2'])
   const limitFiles = (soft: number, hard = '') =>
     execFileSync('prlimit', ['--pid', `${command.process.pid}`, `--nofile=${soft}:${hard}`])
   limitFiles(300, '300')

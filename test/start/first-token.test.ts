@@ -13,7 +13,7 @@ function starter(t: Test) {
   t.teardown(() => Promise.all(closing.map((close) => close())))
   return async (database: string, token?: string) => {
     const sameThread = database !== ':memory:'
-    const store = await openStore({ database, lockTimeout: 5000, sameThread })
+    const store = await openStore({ database, lockTimeout: 60_000, sameThread })
     closing.push(() => store.close())
     const tokens = new AccessTokens(store, {
       fixedToken: token === undefined ? undefined : { name: 'fixed', token },

@@ -70,7 +70,7 @@ t.test('webhooks have the fields of the contract', async (t) => {
   const receiver = await startReceiver(t, { plain: true })
   const options = { database, allowPrivateWebhooks: true }
   const first = await serve(t, { ...options, contract: writeOverlay(t, [height, light]) })
-  const store = await openStore({ database, lockTimeout: 5000, sameThread: true })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   await store.webhooks.add(
     newWebhook('orders', { url: receiver.url, events: ['newPlant', 'plantChanged'] }),

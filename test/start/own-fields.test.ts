@@ -34,7 +34,7 @@ const TOO_SHORT =
 
 async function open(t: Test, database = ':memory:'): Promise<Store> {
   const sameThread = database !== ':memory:'
-  const store = await openStore({ database, lockTimeout: 5000, sameThread })
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread })
   t.teardown(() => store.close())
   return store
 }

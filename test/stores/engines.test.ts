@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { MAIN, unmeasured } from '../helpers/command.ts'
+import { MAIN, withoutTap } from '../helpers/command.ts'
 
 const DRIVERS = ['better-sqlite3', 'pg']
 
@@ -11,7 +11,7 @@ async function driversOf(args: readonly string[]): Promise<string[]> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const env = { PATH: process.env.PATH }
   const nodeArgs = ['--import', preload, MAIN, ...args]
-  execFile(...unmeasured([process.execPath, ...nodeArgs]), { env }, (_error, _stdout, stderr) =>
+  execFile(...withoutTap([process.execPath, ...nodeArgs]), { env }, (_error, _stdout, stderr) =>
     resolve(stderr),
   )
   const packages: string[] = JSON.parse((await promise).split('\n').at(-1) ?? '')

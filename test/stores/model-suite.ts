@@ -11,6 +11,7 @@ import type {
 } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
+import { runs } from '../helpers/runs.ts'
 import { changesAfter, latest, replay } from './changes.ts'
 import { compareCodePoints, type Modeled, PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
@@ -65,7 +66,7 @@ export function modelSuite(t: Test, engine: Engine): void {
         }
       },
     )
-    await fc.assert(property, { numRuns: engine.lasting ? RUNS.lasting : RUNS.passing })
+    await fc.assert(property, { numRuns: runs(engine.lasting ? RUNS.lasting : RUNS.passing) })
   })
 }
 

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decodeUtf8, type TextPart } from '../../src/transfer/decode.ts'
 import { anyText } from '../helpers/arbitraries.ts'
+import { runs } from '../helpers/runs.ts'
 
 /** Decodes bytes that arrive in chunks. */
 async function decode(bytes: Buffer, chunkBytes: number): Promise<TextPart[]> {
@@ -37,7 +38,7 @@ t.test('each line is decoded exactly, or is marked as invalid', async () => {
         if (isUtf8(bytes)) assert.equal(read, bytes.toString())
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

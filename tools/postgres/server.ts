@@ -229,9 +229,9 @@ export class PostgresServer {
     return urlOf([this], database)
   }
 
-  /** Creates an empty database and resolves to its URL. */
-  async database(name: string): Promise<string> {
-    await this.query(`CREATE DATABASE ${name} STRATEGY FILE_COPY`)
+  /** Creates a database, by default an empty one, and resolves to its URL. */
+  async database(name: string, template = 'template1'): Promise<string> {
+    await this.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
     return this.url(name)
   }
 

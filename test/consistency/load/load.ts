@@ -61,6 +61,11 @@ export class Load {
     this.#clients.catch(() => {})
   }
 
+  /** How many calls have a known outcome. */
+  get answered(): number {
+    return this.#answered
+  }
+
   /** Resolves once this many more calls have a known outcome, or the time is over. */
   async answers(number: number, timeMs: number): Promise<void> {
     const enough = this.#answered + number
@@ -75,6 +80,7 @@ export class Load {
     }
     const timer = setTimeout(end, timeMs)
     this.#waiting.add(check)
+    check()
     return promise
   }
 

@@ -51,7 +51,7 @@ export class Service {
 
   /** @throws Error if `plant-store check` finds a fault */
   check(): void {
-    const findings = [...checkDatabase({ file: this.database, lockTimeout: 5000 })]
+    const findings = [...checkDatabase({ file: this.database, lockTimeout: 60_000 })]
     const faults = findings.filter(({ status }) => status === 'fault')
     if (faults.length > 0) {
       throw new Error(faults.map(({ subject, message }) => `${subject}: ${message}`).join('\n'))

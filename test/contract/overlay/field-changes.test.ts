@@ -5,6 +5,7 @@ import { InvalidJson } from '../../../contract/exact-json.ts'
 import { compareFields, violationFinder } from '../../../contract/overlay/field-changes.ts'
 import { readFieldSchema } from '../../../contract/overlay/field-schemas.ts'
 import type { FieldSchema, OwnField } from '../../../contract/own-fields.ts'
+import { runs } from '../../helpers/runs.ts'
 
 const string = { type: 'string' } as const
 const int32 = { type: 'integer', format: 'int32' } as const
@@ -182,7 +183,7 @@ t.test('a value that was valid is valid unless the field is narrowed', async (t)
       for (const text of TEXTS)
         if (was?.(text) === undefined) assert.equal(is?.(text), undefined, text)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
   for (const [result, count] of Object.entries(seen)) t.ok(count > 5, `${result}: ${count}`)
 })

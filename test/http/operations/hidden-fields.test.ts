@@ -27,7 +27,7 @@ let service: Service
 /** The cursor before the plants of a test. */
 let start: string
 t.before(async () => {
-  before = await startService(t, { fields: all })
+  before = await startService(t, { fields: all, inFile: true })
   service = await startService(t, { fields: left, sharedWith: before })
 })
 

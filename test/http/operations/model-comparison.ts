@@ -7,6 +7,7 @@ import { plantJson } from '../../../service/plant-content.ts'
 import type { Plant, PlantPatch, StoredPlant } from '../../../service/plant-store.ts'
 import { latestCursor, readAllChanges, replay } from '../../helpers/changes.ts'
 import { each } from '../../helpers/lists.ts'
+import { runs } from '../../helpers/runs.ts'
 import { type Call, type Caller, parseExact } from '../../helpers/service.ts'
 import { compareCodePoints, PlantModel } from '../../stores/plant-model.ts'
 import { count } from '../../stores/plants.ts'
@@ -267,7 +268,7 @@ export async function compareWithModel(
       const changes = await readAllChanges(service, `?after=${start}&limit=7`)
       assert.deepEqual(replay(changes), json)
     }),
-    { numRuns: sequences },
+    { numRuns: runs(sequences) },
   )
 }
 

@@ -1,5 +1,4 @@
 /** Runs the test files about plants and tokens again, with both on a PostgreSQL server. */
-import '../../helpers/without-domains.ts'
 import t from 'tap'
 import type { OperationId } from '../../../contract/operation-types.ts'
 import { postgres } from '../../helpers/engine.ts'
@@ -48,4 +47,7 @@ t.test('the services of these tests use the server', async (t) => {
 })
 
 const files = new Set([...Object.values(OPERATIONS), ...OTHERS])
-await runFiles([...files].map((name) => `http/${name}.test.ts`))
+await runFiles(
+  t,
+  [...files].map((name) => `http/${name}.test.ts`),
+)

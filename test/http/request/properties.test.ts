@@ -15,6 +15,7 @@ import {
 } from '../../helpers/arbitraries.ts'
 import { schemaOf } from '../../helpers/contract-check.ts'
 import { nursery } from '../../helpers/nursery.ts'
+import { runs } from '../../helpers/runs.ts'
 import { parseExact, type Service, startService } from '../../helpers/service.ts'
 
 /** A contract, and the plant that tests change, as the store has it and as responses have it. */
@@ -92,7 +93,7 @@ for (const { what, fields, stored, shown } of CASES) {
         const changed = objectText({ ...members, tag: '"another"' })
         assert.equal((await target.call({ body: changed })).status, 409)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -105,7 +106,7 @@ for (const { what, fields, stored, shown } of CASES) {
         assert.equal(status, 400)
         assert.equal((json as { error: number }).error, 40002)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
     t.equal(await target.count(), before)
   })
@@ -136,7 +137,7 @@ for (const { what, fields, stored, shown } of CASES) {
             assert.deepEqual(answer.json, plant)
             assert.deepEqual(await read(), plant)
           }),
-          { numRuns: 40 },
+          { numRuns: runs(40) },
         )
       },
     )
@@ -149,7 +150,7 @@ for (const { what, fields, stored, shown } of CASES) {
           assert.equal((json as { error: number }).error, 40002)
           assert.deepEqual(await read(), { id: ID, ...shown })
         }),
-        { numRuns: 40 },
+        { numRuns: runs(40) },
       )
     })
   }
@@ -170,7 +171,7 @@ t.test('every path, query and entity tag gets a documented response', async () =
         assert.ok([200, 400].includes(page.status))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })
 
@@ -181,7 +182,7 @@ t.test('every body gets a documented response', async () => {
       const { status } = await service.call({ body, headers: { 'content-length': body.length } })
       assert.ok([200, 400].includes(status))
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   )
 })
 

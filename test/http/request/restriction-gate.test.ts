@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Restriction } from '../../../service/restriction.ts'
 import { CALLS } from '../../faults-on-demand/faulty-service.ts'
+import { freezeClock } from '../../helpers/frozen-clock.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../../helpers/mirrors.ts'
 import { type Call, type Service, sendRaw, startService } from '../../helpers/service.ts'
 
@@ -129,17 +130,14 @@ t.test('if the restriction cannot be read, requests fail until it can', async (t
 
 t.test('a service notices within a second that a mirror begins and ends', async (t) => {
   const service = await startService(t)
-  /** How many milliseconds pass until a change gets the status. */
-  const waitFor = async (status: number) => {
-    const begun = performance.now()
-    while ((await service.call(create)).status !== status);
-    return performance.now() - begun
-  }
+  const pass = freezeClock(t)
   await service.call({ method: 'GET' })
   await makeMirror(service.store)
-  t.ok((await waitFor(403)) < 1000)
+  pass(999)
+  t.equal((await service.call(create)).status, 403)
   await service.store.restrict({ expected: CONSISTENT, next: undefined })
-  t.ok((await waitFor(200)) < 1000)
+  pass(999)
+  t.equal((await service.call(create)).status, 200)
 })
 
 t.test('a mirror is ready and readable at the same moment', async (t) => {

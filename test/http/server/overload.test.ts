@@ -10,6 +10,7 @@ import { type Service, startService } from '../../helpers/service.ts'
 async function startHeldService(t: Test) {
   // The clock stands still, so no request is rejected because it has waited too long.
   const service = await startService(t, {
+    inFile: true,
     config: { lockTimeout: 60_000 },
     clock: { monotonic: () => 0 },
   })

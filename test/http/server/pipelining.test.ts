@@ -208,6 +208,8 @@ t.test('a change that needs no body succeeds even if it has malformed content', 
 })
 
 t.test('a body in tiny chunks is rejected before it takes up memory', async (t) => {
+  // A connection whose request is rejected without its body stays open for that time.
+  const service = await startService(t, { config: { requestTimeout: 400 } })
   for (const authorization of [`Authorization: Bearer ${service.token}\r\n`, '']) {
     const socket = connect(service.port, '127.0.0.1').on('error', () => {})
     const bytes = readAll(socket)

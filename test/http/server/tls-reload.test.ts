@@ -29,6 +29,7 @@ const parent = join(t.testdir(), 'test-')
 
 /** Fake timers: time passes only when a test advances it. */
 mock.timers.enable({ apis: ['setInterval'] })
+t.teardown(() => mock.timers.reset())
 
 /** How often the service looks at the files. */
 const A_WHILE_MS = 10_000

@@ -7,13 +7,14 @@ import { tagOf } from '../../../page/changes/plant-tag.ts'
 import { int64Fields } from '../../../page/model/members.ts'
 import { connectThrough, type FaultyProxy } from '../../client/faulty-proxy.ts'
 import { anyText, storable } from '../../helpers/arbitraries.ts'
+import { runs } from '../../helpers/runs.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 import { describeService, FIELDS, FIR } from '../own-fields/nursery.ts'
 import { adding, named, removing, run, store, tagging } from './run.ts'
 
 let service: Service
 t.before(async () => {
-  service = await startService(t, { fields: FIELDS })
+  service = await startService(t, { fields: FIELDS, inFile: true })
 })
 
 const long = anyText({ maxLength: 300 }).filter((text) => !text.includes('\0'))
@@ -50,7 +51,7 @@ t.test('the tag of any plant is that of the service', async (t) => {
     equal(await tagOf(plant), etag)
     equal(await tagOf(stored), etag)
   })
-  await fc.assert(tagged, { numRuns: 200 })
+  await fc.assert(tagged, { numRuns: runs(200) })
   await client.createPlant({ ...FIR, id: id + 1n })
   t.equal(await tagOf(FIR), (await client.getPlant(id + 1n)).etag)
 })

@@ -13,7 +13,7 @@ const ATTEMPTS = 100
 /** A store on which the server skips every change of a plant, as if another one always came first. */
 async function contendedStore(t: Test) {
   const { url, query } = await database()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   await store.create({ id: 1n, name: 'x' })
   await query(`

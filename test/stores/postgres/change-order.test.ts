@@ -14,7 +14,7 @@ const { server, emptyDatabase } = await sharedPostgres()
 /** A store with two plants, and clients that change them with SQL. */
 async function setUp(t: Test, clients: number) {
   const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   await createAll(
     store,

@@ -26,11 +26,11 @@ const running = new AbortController().signal
 async function setUp(t: Test, commits: number) {
   const { url, query } = await database()
   const open = async (options: Partial<PostgresOptions> = {}) => {
-    const store = await PostgresStore.open({ url, timeout: 10_000, ...options })
+    const store = await PostgresStore.open({ url, timeout: 60_000, ...options })
     t.teardown(() => store.close())
     return store
   }
-  const connections = new Connections({ urls: [url], timeout: 10_000 })
+  const connections = new Connections({ urls: [url], timeout: 60_000 })
   t.teardown(() => connections.close())
   const store = await open()
   const start = await latest(store)
@@ -183,7 +183,7 @@ t.test('large commits and many commits are deleted in steps, by several processe
       return Reflect.apply(send, this, [text, ...others])
     },
   })
-  const other = new Connections({ urls: [url], timeout: 10_000 })
+  const other = new Connections({ urls: [url], timeout: 60_000 })
   t.teardown(() => other.close())
   await Promise.all([connections, other].map((each) => pruneChanges(each, retention, running)))
   sent.restore()

@@ -12,7 +12,7 @@ const database = emptyDatabases(server, emptyDatabase)
 
 async function setUp(t: Test) {
   const made = await database()
-  const store = await PostgresStore.open({ url: made.url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url: made.url, timeout: 60_000 })
   t.teardown(() => store.close())
   return { ...made, store }
 }

@@ -6,17 +6,17 @@ import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { storeSuite } from '../store-suite.ts'
 
-const { emptyDatabase } = await sharedPostgres()
+const { migratedDatabase } = await sharedPostgres()
 
 storeSuite(t, 'PostgreSQL', {
   lasting: true,
   place: async () => {
-    const url = await emptyDatabase()
-    return () => PostgresStore.open({ url, timeout: 10_000 })
+    const url = await migratedDatabase()
+    return () => PostgresStore.open({ url, timeout: 60_000 })
   },
 })
 
-const open = async () => PostgresStore.open({ url: await emptyDatabase(), timeout: 10_000 })
+const open = async () => PostgresStore.open({ url: await migratedDatabase(), timeout: 60_000 })
 
 t.test('close can be called again', async () => {
   const store = await open()

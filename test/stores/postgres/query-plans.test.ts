@@ -46,7 +46,7 @@ const EXAMINED_MAX = 100
 
 const { emptyDatabase } = await startPostgres(t)
 const url = await emptyDatabase()
-const store = await PostgresStore.open({ url, timeout: 10_000 })
+const store = await PostgresStore.open({ url, timeout: 60_000 })
 t.teardown(() => store.close())
 const client = new pg.Client({ connectionString: url })
 await client.connect()
@@ -108,7 +108,7 @@ async function deleteOldChanges(): Promise<void> {
      WHERE commits.position = 2`,
   )
   const retention = { age: 1e9, bytes: Number(rows[0].bytes) }
-  const service = await PostgresStore.open({ url, timeout: 10_000, retention })
+  const service = await PostgresStore.open({ url, timeout: 60_000, retention })
   const first = 'SELECT FROM plant_commits WHERE position = 1'
   while ((await client.query(first)).rows.length > 0);
   await service.close()

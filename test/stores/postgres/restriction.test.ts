@@ -136,7 +136,7 @@ t.test('a new feed deletes the changes in the old one', async (t) => {
   await store.remove(1n)
   await store.restrict(BEGIN)
   const retention = { age: 3_600_000, bytes: 2 ** 30 }
-  const service = await PostgresStore.open({ url, timeout: 10_000, retention })
+  const service = await PostgresStore.open({ url, timeout: 60_000, retention })
   t.teardown(() => service.close())
   while ((await query('SELECT FROM plant_changes')).length > 0);
   t.equal((await query('SELECT FROM plant_commits')).length, 1, 'the start of the new feed')

@@ -16,7 +16,7 @@ const database = emptyDatabases(server, emptyDatabase)
 const FAILURES = 3
 
 async function open(t: Test, { url }: Database): Promise<PostgresStore> {
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   return store
 }
@@ -76,6 +76,6 @@ t.test('so are changes whose commits are verified', async (t) => {
      $$`,
   )
   await place.query(`ALTER DATABASE ${place.name} SET search_path = public, pg_catalog`)
-  await changeRequiredStandbys({ url: place.url, timeout: 10_000 }, 1)
+  await changeRequiredStandbys({ url: place.url, timeout: 60_000 }, 1)
   await makeChanges(t, place, await open(t, place))
 })

@@ -21,7 +21,7 @@ async function connected(t: Test, url: string): Promise<pg.Client> {
 /** Makes a call while a transaction has inserted plant 2 and has not committed; resolves to the call's result. */
 async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<Result>) {
   const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   const other = await connected(t, url)
   await other.query(`BEGIN; INSERT INTO plants (id, name) VALUES (2, 'theirs')`)
@@ -37,7 +37,7 @@ async function overlap<Result>(t: Test, call: (store: PostgresStore) => Promise<
 /** A store, a transaction that has updated plant 2, and has not committed, and a connection that can create others. */
 async function whileUpdating(t: Test) {
   const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
   await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)
@@ -111,7 +111,7 @@ t.test(
   'a list that creates and removes a plant finds one that was created meanwhile',
   async (t) => {
     const url = await emptyDatabase()
-    const store = await PostgresStore.open({ url, timeout: 10_000 })
+    const store = await PostgresStore.open({ url, timeout: 60_000 })
     t.teardown(() => store.close())
     const [updating, creating] = await Promise.all([connected(t, url), connected(t, url)])
     await updating.query(`INSERT INTO plants (id, name) VALUES (2, 'ours')`)

@@ -7,7 +7,7 @@ import { testLeases } from '../webhook-suite.ts'
 t.test('a lease expires', async (t) => {
   const { emptyDatabase } = await sharedPostgres()
   const url = await emptyDatabase()
-  const store = await PostgresStore.open({ url, timeout: 10_000 })
+  const store = await PostgresStore.open({ url, timeout: 60_000 })
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   t.teardown(async () => {

@@ -188,7 +188,7 @@ async function start(
   t: Test,
   { elsewhere = {}, intervalMs = 0 }: { elsewhere?: Partial<SqliteOptions>; intervalMs?: number },
 ) {
-  const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 5000 }
+  const options = { file: join(makeFolder(t, inMemory()), 'plants.db'), lockTimeout: 60_000 }
   // Teardowns run in reverse order, so the connections are closed before the folder is removed.
   let close = async () => {}
   t.teardown(() => close())

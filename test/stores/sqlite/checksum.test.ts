@@ -16,7 +16,6 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { isUnused } from '../../../src/stores/sqlite/check/checksum.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { withoutCoverage } from '../../helpers/coverage.ts'
 
 /** Makes a database with a plant, and a backup of it. */
 async function backUp(t: Test, name = 'backup.db') {
@@ -28,7 +27,7 @@ async function backUp(t: Test, name = 'backup.db') {
   const file = join(folder, 'backups', name)
   const { signal } = new AbortController()
   const options = { database, file, lockTimeout: 0, signal, onProgress() {} }
-  const summary = await withoutCoverage(() => backUpDatabase(options))
+  const summary = await backUpDatabase(options)
   return { file, checksum: `${file}.sha256`, summary }
 }
 

@@ -61,7 +61,7 @@ async function storeWithPlant(t: Test) {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
-  store = new SqliteStore({ file, lockTimeout: 5000 })
+  store = new SqliteStore({ file, lockTimeout: 60_000 })
   await store.create({ id: 0n, name: 'first' })
   return { store, file }
 }

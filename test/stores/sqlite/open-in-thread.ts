@@ -22,7 +22,7 @@ function outcomeOf(file: string, allReady: number): string {
     Atomics.wait(ready, 0, count)
   }
   try {
-    openDatabase({ file, lockTimeout: 5000 }).close()
+    openDatabase({ file, lockTimeout: 60_000 }).close()
     return 'opened'
   } catch (error) {
     return (error as Error).message

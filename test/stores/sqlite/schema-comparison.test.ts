@@ -15,7 +15,6 @@ import {
   SCHEMA_VERSION,
 } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { withoutCoverage } from '../../helpers/coverage.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
 import { TURN_OFF } from './turned-off.ts'
 
@@ -44,7 +43,7 @@ function copying() {
 }
 
 function backUp(database: string, file: string) {
-  return withoutCoverage(() => backUpDatabase({ ...copying(), database, file }))
+  return backUpDatabase({ ...copying(), database, file })
 }
 
 function restore(backup: string, database: string) {

@@ -4,7 +4,6 @@ import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { withoutCoverage } from '../../helpers/coverage.ts'
 import { storeSuite } from '../store-suite.ts'
 
 /** Long enough that a slow machine does not cause an error. */
@@ -14,13 +13,12 @@ const lockTimeout = 30_000
 const folder = makeFolder(t, inMemory())
 let databases = 0
 
+// writer-thread.system.ts has the same tests with a writer thread, which takes ten times as long to start.
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
-  place: ({ fullname }) => {
+  place: () => {
     const file = join(folder, `${++databases}.db`)
-    const open = async () => new SqliteStore({ file, lockTimeout })
-    // A measured thread takes ten times as long to start. These need it, because no store in memory has their changes.
-    return /: (restrictions|webhooks)/.test(fullname) ? open : () => withoutCoverage(open)
+    return async () => new SqliteStore({ file, lockTimeout, sameThread: true })
   },
 })
 

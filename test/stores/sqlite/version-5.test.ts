@@ -15,7 +15,7 @@ import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { readSchemaVersion, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { openReader } from '../../../src/stores/sqlite/reads/plant-reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { unmeasured } from '../../helpers/command.ts'
+import { withoutTap } from '../../helpers/command.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { exported, MIN } from '../plants.ts'
 import { sql, thrownBy } from './files.ts'
@@ -103,7 +103,7 @@ t.test('an upgraded database keeps its content, and its cursors stay valid', (t)
 t.test('an upgrade that is killed leaves a database of the version before', async (t) => {
   const file = makeDatabase(t, 'PRAGMA journal_mode = WAL;')
   const script = fileURLToPath(new URL('./killed-upgrade.ts', import.meta.url))
-  const [command, line] = unmeasured([process.execPath, script, file])
+  const [command, line] = withoutTap([process.execPath, script, file])
   t.equal(spawnSync(command, line).signal, 'SIGKILL')
   t.equal(versionOf(file), 5)
   await continues(t, file)

@@ -7,6 +7,7 @@ import type { Intent } from '../../../../page/changes/delivery.ts'
 import { UndoLog } from '../../../../page/changes/undo-log.ts'
 import { TabStorage } from '../../../../page/storage/tab-storage.ts'
 import { importRecords } from '../../../../page/transfer/import/import-run.ts'
+import { runs } from '../../../helpers/runs.ts'
 import { inTurn, type Schedule, underSchedules } from '../../../interleavings/schedules.ts'
 import { openTab } from '../../tab.ts'
 import { checkReached, Judge, type Report } from './judge.ts'
@@ -258,7 +259,7 @@ t.test('runs and undos change only what they may, and report all that they do', 
       new Scene(schedule, scenario).begin()
       await schedule.finish()
     },
-    { numRuns: 250 },
+    { numRuns: runs(250) },
   )
   checkReached(reached)
 })
