@@ -9,7 +9,7 @@ import type { Drafts } from './drafts/drafts.ts'
 import { explain } from './errors/error-text.ts'
 import { useModel } from './model/use-model.ts'
 import { Plants } from './plants/plants.tsx'
-import type { TabStorage } from './storage/tab-storage.ts'
+import type { Owner, TabStorage } from './storage/tab-storage.ts'
 import './access/access.css'
 
 /** What the tab keeps over a reload. */
@@ -24,7 +24,7 @@ export interface Kept {
 export function App({
   docs,
   signIn,
-  kept: { drafts, draftStorage, log, storage },
+  kept,
 }: {
   /** Whether the service serves the docs. */
   readonly docs: boolean
@@ -32,6 +32,7 @@ export function App({
   readonly signIn: SignIn | undefined
   readonly kept: Kept
 }) {
+  const { drafts, draftStorage, log, storage } = kept
   /** Whether the tab leaves the page, and will come back to it. */
   const isLeaving = useRef(false)
   useModel(drafts)
@@ -46,11 +47,7 @@ export function App({
   const { session, problem, setProblem, isOpening, enter, close, retry } = useSession(
     signIn,
     async ({ client, ownerId: id, name, canRead, canWrite, rejected }) => {
-      if (storage.owner?.id !== id) {
-        drafts.clear()
-        await log.clear()
-        await storage.handOver({ id, name })
-      }
+      await handOver(kept, { id, name })
       // Without the right to change plants, nothing offers a change.
       if (!canWrite) drafts.close()
       // If it fails, sending them again is safe.
@@ -103,4 +100,12 @@ export function App({
     )
   }
   return <Plants {...{ docs, session, drafts, log }} onSignOut={signOut} />
+}
+
+/** Deletes what the tab keeps, unless it belongs to the one who signs in. */
+async function handOver({ storage, drafts, log }: Kept, owner: Owner): Promise<void> {
+  if (storage.owner?.id === owner.id) return
+  drafts.clear()
+  await log.clear()
+  await storage.handOver(owner)
 }
