@@ -93,7 +93,8 @@ t.test('commands whose standard output cannot be written', async (t) => {
   await prepare(...create, '--database', server)
 
   const cases: Readonly<Record<string, Case>> = {
-    serve: { args: ['--port', '0'] },
+    // With a seed, it handles signals before it listens.
+    serve: { args: ['--port', '0', '--seed', file('plants.ndjson')] },
     'token create': { args: ['--name', 'new'], codes: SECRET },
     'token list': { args: [] },
     'token revoke': { args: ['used'] },
