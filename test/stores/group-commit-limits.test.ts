@@ -163,32 +163,35 @@ t.test(
   },
 )
 
-t.test('postponed changes come first in the next transaction, and only some can wait', async (t) => {
-  const made: WriteCall[][] = []
-  const changes = new GroupCommit<WriteCall, WriteResult>({
-    // Two large changes fill a transaction.
-    commit: async (calls) => {
-      const large = calls.filter(({ type }) => type === 'remove').slice(2)
-      made.push(calls.filter((call) => !large.includes(call)))
-      return calls.map((call) => (large.includes(call) ? 'postponed' : 'created'))
-    },
-    sizeOf: measureCall,
-    waiting: new WaitingChanges(4),
-  })
-  const submit = (id: number) => changes.submit({ type: 'remove', id: BigInt(id) })
-  const large = Array.from({ length: 11 }, (_, id) => watch(submit(id)))
-  const small = watch(changes.submit(removal('small')))
-  await changes.settle()
-  await settled()
-  const states = large.map(stateOf)
-  t.same(states.slice(0, 10), Array(10).fill('created'))
-  t.match(states[10], 'the store is busy: too many changes of large plants are waiting')
-  t.equal(stateOf(small), 'created')
-  t.match(made.slice(0, 2), [
-    [{ id: 0n }, { id: 1n }, { type: 'removeToken' }],
-    [{ id: 2n }, { id: 3n }],
-  ])
-})
+t.test(
+  'postponed changes come first in the next transaction, and only some can wait',
+  async (t) => {
+    const made: WriteCall[][] = []
+    const changes = new GroupCommit<WriteCall, WriteResult>({
+      // Two large changes fill a transaction.
+      commit: async (calls) => {
+        const large = calls.filter(({ type }) => type === 'remove').slice(2)
+        made.push(calls.filter((call) => !large.includes(call)))
+        return calls.map((call) => (large.includes(call) ? 'postponed' : 'created'))
+      },
+      sizeOf: measureCall,
+      waiting: new WaitingChanges(4),
+    })
+    const submit = (id: number) => changes.submit({ type: 'remove', id: BigInt(id) })
+    const large = Array.from({ length: 11 }, (_, id) => watch(submit(id)))
+    const small = watch(changes.submit(removal('small')))
+    await changes.settle()
+    await settled()
+    const states = large.map(stateOf)
+    t.same(states.slice(0, 10), Array(10).fill('created'))
+    t.match(states[10], 'the store is busy: too many changes of large plants are waiting')
+    t.equal(stateOf(small), 'created')
+    t.match(made.slice(0, 2), [
+      [{ id: 0n }, { id: 1n }, { type: 'removeToken' }],
+      [{ id: 2n }, { id: 3n }],
+    ])
+  },
+)
 
 t.test('a change larger than the limit is accepted alone', async (t) => {
   const disk = new Disk()

@@ -48,8 +48,14 @@ export function listSuite(t: Test, engine: Engine): void {
       store.apply(removals(ids), 'all-or-none'),
       store.apply(removals(ids), 'each'),
       store.apply(ids.slice(0, 5).map(retag('x')), 'all-or-none'),
-      store.apply(ids.map((id) => create(id, A)), 'each'),
-      store.apply(ids.map((id) => put(id, A)), 'each'),
+      store.apply(
+        ids.map((id) => create(id, A)),
+        'each',
+      ),
+      store.apply(
+        ids.map((id) => put(id, A)),
+        'each',
+      ),
     ]
     t.strictSame(await Promise.all(outcomes), Array(5).fill('too-large'))
     t.strictSame(await changesAfter(store, start), [])

@@ -190,7 +190,10 @@ const CHANGES_MIN = 2500
 const POSTPONED_MAX = 32
 const POSTPONED_MIN = 8
 
-const POSTPONED_TOO_MANY = new StoreUnavailable('busy', 'too many changes of large plants are waiting')
+const POSTPONED_TOO_MANY = new StoreUnavailable(
+  'busy',
+  'too many changes of large plants are waiting',
+)
 
 /** The total size of the waiting changes of one thread. */
 export class WaitingChanges {

@@ -96,14 +96,23 @@ const HEADER_ONLY = [0x80, 0xc0]
 
 for (const sql of MEASURES) {
   t.test(`does not read the text of plants: ${sql}`, (t) => {
-    const program = db.prepare(`EXPLAIN ${sql}`).all(sql.split('?').slice(1).fill(null as never))
+    const program = db.prepare(`EXPLAIN ${sql}`).all(
+      sql
+        .split('?')
+        .slice(1)
+        .fill(null as never),
+    )
     const read = (program as Instruction[]).filter(
       ({ opcode, p5 }) => opcode === 'Column' && !HEADER_ONLY.includes(Number(p5)),
     )
     const tables = (program as Instruction[]).filter(({ opcode }) => opcode === 'OpenRead')
     // An index begins with the tag, and has the id in the same entry.
     const cursors = tables.filter(({ p4 }) => !String(p4).startsWith('k(')).map(({ p1 }) => p1)
-    t.same(read.filter(({ p1 }) => cursors.includes(p1)), [], 'it would walk the pages of long names')
+    t.same(
+      read.filter(({ p1 }) => cursors.includes(p1)),
+      [],
+      'it would walk the pages of long names',
+    )
     t.end()
   })
 }
