@@ -46,6 +46,24 @@ t.test('all plants are copied, with any id and content', async (t) => {
   t.strictSame(await copy.position(), { source: service.url, cursor: await latest(service.store) })
 })
 
+t.test('a page of changes that affect too much text is applied in smaller steps', async (t) => {
+  const ids = Array.from({ length: 20 }, (_, index) => BigInt(index))
+  for (const id of ids) await service.store.create({ id, name: 'x'.repeat(2 ** 20) })
+  await copy.run()
+  for (const id of ids) await service.store.remove(id)
+  const results: string[] = []
+  await copy.run({
+    store: withRestrict(copy.store, async (step) => {
+      const result = await copy.store.restrict(step)
+      results.push(result)
+      return result
+    }),
+  })
+  t.ok(results.includes('too-large'))
+  await isCopyOf(service, t)
+  t.strictSame(await plantsOf(copy.store), [])
+})
+
 t.test('changes are applied until the mirror is stopped', async (t) => {
   const { stop } = copy.follow()
   for (let round = 0; round < 3; round++) {

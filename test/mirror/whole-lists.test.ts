@@ -21,7 +21,7 @@ const IDS = Array.from({ length: 1000 }, (_, index) => BigInt(index))
 /** A service on an engine. */
 function startSource(t: Test, engine = sqlite): Promise<Service> {
   startOn(engine)
-  return startService(t)
+  return startService(t, { inFile: true })
 }
 
 /** Replaces all plants in one list. */
