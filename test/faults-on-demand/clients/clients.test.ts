@@ -49,7 +49,9 @@ t.teardown(() => Promise.all(Array.from(stores.values(), (store) => store.close(
 async function run(t: Test, check: checks.Check, client: ClientClass): Promise<void> {
   const isWrong = Object.values(WRONG).includes(client)
   const store = await emptyStore(t, isWrong ? 'wrong' : client, FOLLOWED.has(check))
-  await check(new client(store), store)
+  const { url, token } = store
+  const timeoutMs = check === checks.timesOut ? 300 : 60_000
+  await check(new client({ url, token, timeoutMs }), store)
 }
 
 const FOLLOWED = new Set([checks.followsACutStream, checks.copiesAgainAfterAnExpiredCursor])

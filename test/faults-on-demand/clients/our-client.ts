@@ -12,8 +12,8 @@ import type { Access, Client, Copy } from './client.ts'
 export class OurClient implements Client {
   readonly #plants: PlantStoreClient
 
-  constructor(access: Access) {
-    this.#plants = createClient({ ...access, retryDelay: 10, timeout: 1000 })
+  constructor({ timeoutMs: timeout, ...access }: Access) {
+    this.#plants = createClient({ ...access, retryDelay: 10, timeout })
   }
 
   async create(plant: NewPlant): Promise<void> {
