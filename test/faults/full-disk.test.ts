@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { startPostgres } from '../../tools/postgres/server.ts'
-import { sqlite } from '../helpers/engine.ts'
 import { startOn, startService } from '../helpers/service.ts'
 
 /** A disk for one database that the server can write to without being root. */
@@ -30,8 +29,7 @@ t.test(
     await server.query(`CREATE TABLESPACE small LOCATION '${disk}'`)
     await server.query('CREATE DATABASE plants TABLESPACE small')
     const query = <Row extends object>(sql: string) => server.query<Row>(sql, 'plants')
-    startOn(async () => ({ database: server.url('plants'), query }))
-    t.teardown(() => startOn(sqlite))
+    startOn(t, async () => ({ database: server.url('plants'), query }))
     const service = await startService(t)
     const create = (id: number) => service.call({ body: { id, name: longName() } })
 
