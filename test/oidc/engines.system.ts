@@ -47,7 +47,7 @@ t.test('threads start without their issuer', async (t) => {
 })
 
 t.test('a token of an issuer works with PostgreSQL until it expires', async (t) => {
-  startOn(await postgres())
+  startOn(t, await postgres())
   const issuer = await startIssuer(t)
   const service = await startService(t, { config: issuer.config })
   const token = await issuer.sign({ exp: Math.floor(Date.now() / 1000) + 3 })

@@ -18,7 +18,7 @@ async function startBoth(t: Test, fault?: Issuer['fault'], options: StartOptions
   const config = { ...issuer.config, ...options.config }
   const service = await startService(t, {
     logger,
-    issuer: { cooldownMs: 0, timeoutMs: 200 },
+    issuer: { cooldownMs: 0, timeoutMs: 30_000 },
     ...options,
     config,
   })

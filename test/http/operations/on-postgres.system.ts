@@ -40,7 +40,7 @@ const OTHERS = [
   'operations/statuses',
 ]
 
-startOn(await postgres())
+startOn(t, await postgres())
 
 t.test('the services of these tests use the server', async (t) => {
   t.match((await startService(t)).database, /^postgres:/)
