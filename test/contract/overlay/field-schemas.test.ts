@@ -34,6 +34,7 @@ const TYPES = 'must be string, integer, number or boolean'
 
 const invalid: readonly [schema: unknown, place: string, reason: string][] = [
   [null, '', 'must be a schema'],
+  ['string', '', 'must be a schema'],
   [[string], '', 'must be a schema'],
   [{ type: 'object' }, '/type', TYPES],
   [{ type: ['string', 'null'] }, '/type', TYPES],
@@ -65,6 +66,7 @@ const invalid: readonly [schema: unknown, place: string, reason: string][] = [
   [{ ...string, maxLength: 1.5 }, '/maxLength', LENGTH],
   [{ ...string, minLength: 5, maxLength: 4 }, '/minLength', 'must not exceed maxLength'],
   [{ ...string, enum: [] }, '/enum', 'must be a list of one or more strings'],
+  [{ ...string, enum: 'sun' }, '/enum', 'must be a list of one or more strings'],
   [{ ...string, enum: ['sun', 1] }, '/enum/1', 'must be string'],
   [{ ...string, enum: ['sun', 'shade', 'sun'] }, '/enum/2', 'is repeated'],
   [{ ...string, enum: ['a\0'] }, '/enum/0', 'must not contain U+0000 or a lone surrogate'],

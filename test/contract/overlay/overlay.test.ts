@@ -85,6 +85,7 @@ const target = PLANT
 const invalid: readonly [changes: Overlay, place: string, reason: string][] = [
   [{ components: {} }, 'components', OVERLAY],
   [{ overlay: '1.1.0' }, 'overlay', VERSION],
+  [{ overlay: ['1.0.0'] }, 'overlay', VERSION],
   [{ overlay: undefined }, 'overlay', VERSION],
   [{ info: undefined }, 'info', 'must be an object'],
   [{ info: { version: '1' } }, 'info/title', 'must be a string'],
@@ -112,6 +113,7 @@ const invalidActions: readonly [action: unknown, place: string, reason: string][
     '$.components.schemas.NewPlant',
     '$.components.schemas.*',
     `${PLANT}.properties.name`,
+    "$['components.schemas'].Plant",
     "$.components['schemas']Plant",
     "$.components.schemas['Plant'",
     '$.components.schemas[\'Plant"]',
