@@ -33,15 +33,14 @@ const nextOf = (link: string | undefined, query: string): string | undefined => 
   return url.search
 }
 
-/** Returns the plants of a page and all that follow it. Calls `between` after each page except the last. */
-const walk = async (start: string, between = async () => {}): Promise<StoredPlant[][]> => {
+/** Returns the plants of a page and all that follow it. */
+const walk = async (start: string): Promise<StoredPlant[][]> => {
   const pages: StoredPlant[][] = []
   let query: string | undefined = start
   while (query !== undefined) {
     const { plants, headers }: Awaited<ReturnType<typeof list>> = await list(query)
     pages.push(plants)
     query = nextOf(headers.link, query)
-    if (query !== undefined) await between()
   }
   return pages
 }
@@ -63,30 +62,6 @@ t.test('a page has 100 plants by default and at most 1000', async (t) => {
   t.same(
     (await walk('?tag=many')).map(({ length }) => length),
     [...Array(10).fill(100), 1],
-  )
-})
-
-t.test('unchanged plants are listed once while others are created and deleted', async (t) => {
-  const staying = await store(
-    'busy',
-    [20n, 40n, 60n, 80n, 100n].map((id) => 200_000n + id),
-  )
-  let turn = 0n
-  const pages = await walk('?tag=busy&limit=2', async () => {
-    turn++
-    // Before and after the cursor, including the last plant of a page.
-    await store('busy', [200_000n + turn, 200_110n + turn])
-    await service.store.remove(200_110n + turn - 1n)
-  })
-  const seen = pages.flat().map(({ id }) => id)
-  t.same(new Set(seen).size, seen.length)
-  t.same(
-    staying.filter(({ id }) => !seen.includes(id)),
-    [],
-  )
-  t.same(
-    seen,
-    seen.toSorted((a, b) => (a < b ? -1 : 1)),
   )
 })
 
@@ -118,67 +93,6 @@ t.test('pages of very large plants are shorter than the limit', async (t) => {
   )
 })
 
-const REJECTED: [query: string, message: string][] = [
-  ...['', '0', '-1', '1001', '1e1', '1.0', '+1', '01', '0x1', '%201', '1%20', 'all', '%D9%A3'].map(
-    (limit): [string, string] => [
-      `limit=${limit}`,
-      'the query parameter limit must be an integer from 1 to 1000',
-    ],
-  ),
-  ...['', '1.0', '1e1', '-0', '+1', '01', '9223372036854775808', '-9223372036854775809'].map(
-    (after): [string, string] => [
-      `after=${after}`,
-      'the query parameter after must be an int64 in decimal',
-    ],
-  ),
-  ['limit', 'the query parameter limit must be an integer from 1 to 1000'],
-  ['limit=1&limit=1', 'the query parameter limit must not be repeated'],
-  ['tag=a&after=1&tag=a', 'the query parameter tag must not be repeated'],
-  [
-    'offset=5',
-    'unknown query parameter "offset": this operation accepts limit, after, tag, untagged, q, id, count',
-  ],
-  [
-    'Limit=5',
-    'unknown query parameter "Limit": this operation accepts limit, after, tag, untagged, q, id, count',
-  ],
-  [
-    'tag[]=a',
-    'unknown query parameter "tag[]": this operation accepts limit, after, tag, untagged, q, id, count',
-  ],
-  [
-    '__proto__=a',
-    'unknown query parameter "__proto__": this operation accepts limit, after, tag, untagged, q, id, count',
-  ],
-  [
-    'toString=a',
-    'unknown query parameter "toString": this operation accepts limit, after, tag, untagged, q, id, count',
-  ],
-  ...['untagged', 'count'].flatMap((name) =>
-    ['', 'false', '1', 'TRUE', 'true%20'].map((value): [string, string] => [
-      `${name}=${value}`,
-      `the query parameter ${name} must be true`,
-    ]),
-  ),
-  ['count=true&count=true', 'the query parameter count must not be repeated'],
-  ['tag=&untagged=true', 'the query parameter untagged cannot be combined with tag'],
-  ['tag=%00', 'the query parameter tag must not contain U+0000 or a lone surrogate'],
-]
-for (const [query, message] of REJECTED) {
-  t.test(`the query ${query} is rejected`, async (t) => {
-    const answer = await list(`?${query}`)
-    t.equal(answer.status, 400)
-    t.same(answer.json, { error: 40004, message })
-  })
-}
-
-for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
-  t.test(`the query ${query}, which is not UTF-8, is rejected`, async (t) => {
-    const answer = await list(`?${query}`)
-    t.same(answer.json, { error: 40003, message: 'the query is not valid percent-encoded UTF-8' })
-  })
-}
-
 t.test('a link encodes only what a query cannot contain (RFC 3986 §3.4)', async (t) => {
   const tag = 'a-z.0_9~!$\'()*,;=:@/? &+#%"<>'
   await store(tag, [450_001n, 450_002n])
@@ -187,7 +101,7 @@ t.test('a link encodes only what a query cannot contain (RFC 3986 §3.4)', async
   t.equal(headers.link, `<?${expected}&limit=1&after=450001>; rel="next"`)
 })
 
-t.test('the link of the longest tag can be followed, and a longer tag is rejected', async (t) => {
+t.test('the link of the longest tag can be followed', async (t) => {
   const tag = '🌲'.repeat(1000)
   await store(tag, [450_011n, 450_012n])
   const query = `${byTag(tag)}&limit=1`
@@ -197,6 +111,4 @@ t.test('the link of the longest tag can be followed, and a longer tag is rejecte
     plants.map(({ id }) => id),
     [450_012n],
   )
-  const message = 'the query parameter tag must not have more than 1000 characters'
-  t.match(await list(byTag(`${tag}x`)), { status: 400, json: { error: 40004, message } })
 })

@@ -63,20 +63,3 @@ t.test('tags that are too long for the parameter tag are omitted', async (t) => 
   await service.store.create({ id: 1000n, name: 'x', tag: long })
   for (const limit of [1, 100]) t.strictSame((await walk(`?limit=${limit}`)).flat(), before)
 })
-
-for (const [query, message] of [
-  ['limit=0', 'the query parameter limit must be an integer from 1 to 1000'],
-  ['after=', 'the query parameter after must be a position from a Link header'],
-  ['after=Tree', 'the query parameter after must be a position from a Link header'],
-  ['after=%00', 'the query parameter after must not contain U+0000 or a lone surrogate'],
-  [
-    `after=${'x'.repeat(5345)}`,
-    'the query parameter after must not have more than 5344 characters',
-  ],
-  ['after=a&after=b', 'the query parameter after must not be repeated'],
-  ['q=a', 'unknown query parameter "q": this operation accepts limit, after'],
-] as const) {
-  t.test(`the query ${query.slice(0, 30)} is rejected`, async (t) => {
-    t.match(await list(`?${query}`), { status: 400, json: { error: 40004, message } })
-  })
-}

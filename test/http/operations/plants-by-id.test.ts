@@ -65,22 +65,3 @@ t.test('a page of very large plants ends early, and its link can be followed', a
   t.strictSame(last.plants, plants.slice(2))
   t.equal(last.headers.link, undefined)
 })
-
-for (const [query, message] of [
-  ['id', 'the query parameter id must be an int64 in decimal'],
-  ['id=4&id=05', 'the query parameter id must be an int64 in decimal'],
-  ['id=4,5', 'the query parameter id must be an int64 in decimal'],
-  [byIds(Array(201).fill(4)), 'the query parameter id must not be repeated more than 200 times'],
-  ...['tag=Tree', 'untagged=true', 'count=true'].map(
-    (other) =>
-      [
-        `id=4&${other}`,
-        'the query parameter id cannot be combined with q, tag, untagged or count',
-      ] as const,
-  ),
-  ['id=4&limit=1&limit=1', 'the query parameter limit must not be repeated'],
-] as const) {
-  t.test(`the query ${query.slice(0, 30)} is rejected`, async (t) => {
-    t.match(await list(query), { status: 400, json: { error: 40004, message } })
-  })
-}

@@ -76,17 +76,3 @@ t.test('a page without plants can have a next one', async (t) => {
   const next = /^<\?(.*)>/.exec(headers.link ?? '')?.[1] ?? ''
   t.strictSame((await list(next)).plants, [last])
 })
-
-for (const [query, message] of [
-  ['q=', 'the query parameter q must not be empty'],
-  ['q', 'the query parameter q must not be empty'],
-  [`q=${'x'.repeat(101)}`, 'the query parameter q must not have more than 100 characters'],
-  ['q=a%00', 'the query parameter q must not contain U+0000 or a lone surrogate'],
-  ['q=a&q=b', 'the query parameter q must not be repeated'],
-  ['q=a&id=1', 'the query parameter id cannot be combined with q, tag, untagged or count'],
-] as const) {
-  t.test(`the query ${query.slice(0, 20)} is rejected`, async (t) => {
-    const answer = await list(query)
-    t.match(answer, { status: 400, json: { error: 40004, message } })
-  })
-}
