@@ -133,20 +133,6 @@ t.test('a plant that is removed and created again has none', async (t) => {
   t.equal(await storedPlant(), plant('Abies', '"0":"x"'))
 })
 
-t.test('a contract without fields hides all, until they are back', async (t) => {
-  const none = await startService(t, { fields: [], sharedWith: before })
-  const shown = '{"id":1,"name":"Abies","tag":"Tree"}'
-  t.match(await none.call({ method: 'GET', path: '/plants/1' }), { body: shown })
-  t.match(await none.call({ body: shown }), { status: 200 })
-  const patch = { method: 'PATCH', path: '/plants/1', body: '{"serial":null,"tag":null}' }
-  t.match(await none.call(patch), { body: '{"id":1,"name":"Abies"}' })
-  t.match(await none.call({ method: 'GET' }), { body: /^\[\{"id":1,"name":"Abies"\},/ })
-  await none.close()
-  const after = await startService(t, { fields: all, sharedWith: none })
-  t.equal(await storedPlant(1, after), `{"id":1,"name":"Abies",${STORED}}`)
-  t.match(await after.call({ method: 'GET' }), { body: `[{"id":1,"name":"Abies",${STORED}},` })
-})
-
 /** The text of the next event, after any comments. */
 async function nextEvent(stream: EventStream): Promise<string | undefined> {
   for (;;) {
