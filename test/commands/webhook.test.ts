@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { RENEW_FEED } from '../../src/stores/sqlite/feed/change-triggers.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { createAll } from '../helpers/lists.ts'
 import { sql } from '../stores/sqlite/files.ts'
-import { TURN_OFF } from '../stores/sqlite/turned-off.ts'
 import { save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
 import { webhookIn } from '../webhooks/setting.ts'
@@ -154,7 +154,7 @@ t.test('remove and retry change the webhook', async (t) => {
 t.test('retry requires --from-oldest if changes were lost', async (t) => {
   const { database, webhook, add } = await commandsOf(t)
   await add('orders')
-  sql(TURN_OFF)(database)
+  sql(RENEW_FEED)(database)
   const { code, stderr } = await webhook('retry', 'orders')
   t.equal(code, 1)
   t.match(

@@ -108,6 +108,25 @@ t.test(
   },
 )
 
+t.test('an upgrade gives up if another transaction uses the plants for long', async (t) => {
+  const { url, query } = await database()
+  await (await open(url)).close()
+  const reading = new pg.Client({ connectionString: url })
+  await reading.connect()
+  await reading.query('BEGIN; SELECT id FROM plants')
+  const { limits, undo } = shortenLockWaits(t)
+  await t.rejects(migrate(connect(t, url), NEXT_MIGRATIONS), {
+    name: 'StoreUnavailable',
+    detail: 'its schema cannot be upgraded while another transaction is using the plants',
+  })
+  t.same(new Set(limits), new Set(['54000ms']), 'the server gives up before the client')
+  undo()
+  t.same(await query(FIND_VERSIONS), versions())
+  await reading.end()
+  await migrate(connect(t, url), NEXT_MIGRATIONS)
+  t.same(await query(FIND_VERSIONS), versions(SCHEMA_VERSION + 1))
+})
+
 /** The migrations of a version that follows this one. */
 const NEXT_MIGRATIONS = [
   ...MIGRATIONS,
@@ -142,12 +161,12 @@ const REFUSED = [
     says: newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION),
   },
   {
-    what: 'with a schema that no release had',
+    what: 'with an older schema',
     make: [
       'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
-      'INSERT INTO plant_store_schema VALUES (10)',
+      `INSERT INTO plant_store_schema VALUES (${FIRST_VERSION - 1})`,
     ],
-    says: schemaObstacle(10, FIRST_VERSION, SCHEMA_VERSION),
+    says: schemaObstacle(FIRST_VERSION - 1, FIRST_VERSION, SCHEMA_VERSION),
   },
   {
     what: 'with a table of another program that has one of our names',
