@@ -15,14 +15,17 @@ const COMPILE_CACHE = fileURLToPath(new URL('../.tap/compile-cache', import.meta
 /** Limit for one process, in milliseconds: many times what it needs, because the machine can be busy. */
 const TIMEOUT_MS = 1_200_000
 
-/** The files of each process: those of a folder, or of several small ones. */
+/** The files of each process: those of a folder, of a part of a large one, or of several small ones. */
 export function groupFiles(pattern: string, size: number): string[][] {
   const groups: string[][] = []
-  const folders = Object.values(Object.groupBy(globSync(pattern, { cwd: TESTS }).sort(), dirname))
-  for (const files of folders as string[][]) {
+  const folders = Object.groupBy(globSync(pattern, { cwd: TESTS }).sort(), dirname)
+  for (const files of Object.values(folders) as string[][]) {
     const last = groups.at(-1)
     if (last !== undefined && last.length + files.length <= size) last.push(...files)
-    else groups.push(files)
+    else {
+      const length = Math.ceil(files.length / Math.ceil(files.length / size))
+      for (let at = 0; at < files.length; at += length) groups.push(files.slice(at, at + length))
+    }
   }
   return groups
 }

@@ -85,19 +85,6 @@ t.test(
   },
 )
 
-t.test('the token of a database in memory is printed on standard output only', async (t) => {
-  const command = new Command(t, ['--port', '0', '--database', ':memory:'], { cwd: t.testdir() })
-  const url = await command.listening()
-  const { database, token } = linesOf(command.stdout)
-  t.equal(database, 'in memory')
-  t.match(token, SECRET)
-  t.equal((await createPlant(url, token, { id: 1, name: 'a' })).status, 200)
-  command.process.kill('SIGTERM')
-  const { code, stderr } = await command.finished()
-  t.equal(code, 0)
-  t.notMatch(stderr, SECRET)
-})
-
 t.test(
   'a token from the environment is valid, and only the name of its variable is printed',
   async (t) => {

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { issue, writeFiles } from '../helpers/certificates.ts'
 import { Command, type CommandOptions, withoutTap } from '../helpers/command.ts'
-import { runHere } from '../helpers/command-here.ts'
 
 const authority = issue({ name: 'authority' })
 const publicName = issue({ name: 'public', hosts: ['plants.example.com'], issuer: authority })
@@ -36,14 +35,6 @@ t.test('--ready-json prints an HTTPS URL whose certificate can be verified', asy
       .end()
   })
   t.equal(status, 200)
-})
-
-t.test('a certificate without its key stops the start with a one-line error', async (t) => {
-  t.match(await runHere(['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
-    code: 1,
-    stdout: '',
-    stderr: /^plant-store: --tls-certificate and --tls-key go together: set both, or neither\n$/,
-  })
 })
 
 const WARNING = '--tls-certificate and --tls-key, or allow only a TLS-terminating proxy'

@@ -66,17 +66,18 @@ t.test('add prints the secret once, and list shows the webhooks without it', asy
 t.test('list shows successes, failures and pauses', async (t) => {
   const { webhook, add, use } = await commandsOf(t)
   for (const name of ['failing', 'paused', 'works']) await add(name)
+  const at = new Date()
+  const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
   await use(async (store) => {
     await store.webhooks.lease('process')
-    const at = new Date()
-    const note = async (name: string, progress: object) => {
+    for (const [name, progress] of Object.entries({
+      works: { lastSuccessAt: at },
+      failing: failed,
+      paused: { ...failed, pausedAt: at, cursor: 'malformed' },
+    })) {
       const { cursor } = (await webhookIn(store, name)).progress
       await save(store, 'process', name, { cursor, attempts: 0, ...progress })
     }
-    await note('works', { lastSuccessAt: at })
-    const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
-    await note('failing', failed)
-    await note('paused', { ...failed, pausedAt: at, cursor: 'malformed' })
   })
   const { stdout } = await webhook('list')
   const failure = new RegExp(`^${MINUTE.source} status 500$`)
@@ -130,29 +131,23 @@ t.test('rotate prints a new secret', async (t) => {
 t.test('remove and retry change the webhook', async (t) => {
   const { database, webhook, add, use } = await commandsOf(t)
   await add('orders')
-  const pause = () =>
-    use(async (store) => {
+  const { cursor } = (await use((store) => webhookIn(store, 'orders'))).progress
+  for (const [options, next] of [
+    [[], cursor],
+    [['--from-oldest'], undefined],
+  ] as const) {
+    await use(async (store) => {
       await store.webhooks.lease('process')
       const { progress } = await webhookIn(store, 'orders')
-      const paused = { ...progress, attempts: 5, pausedAt: new Date() }
-      await save(store, 'process', 'orders', paused)
+      await save(store, 'process', 'orders', { ...progress, attempts: 5, pausedAt: new Date() })
     })
-  const progress = async () => (await use((store) => webhookIn(store, 'orders'))).progress
-  const { cursor } = await progress()
-  await pause()
-  t.match(await webhook('retry', 'orders'), {
-    code: 0,
-    stdout: `resumed orders in ${database}\n`,
-    stderr: '',
-  })
-  t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor })
-  await pause()
-  t.match(await webhook('retry', 'orders', '--from-oldest'), { code: 0 })
-  t.match(await progress(), { attempts: 0, pausedAt: undefined, cursor: undefined })
-  t.match(await webhook('remove', 'orders'), {
-    code: 0,
-    stdout: `removed orders in ${database}\n`,
-  })
+    const stdout = `resumed orders in ${database}\n`
+    t.strictSame(await webhook('retry', 'orders', ...options), { code: 0, stdout, stderr: '' })
+    const { progress } = await use((store) => webhookIn(store, 'orders'))
+    t.match(progress, { attempts: 0, pausedAt: undefined, cursor: next })
+  }
+  const stdout = `removed orders in ${database}\n`
+  t.match(await webhook('remove', 'orders'), { code: 0, stdout })
   t.same(await use((store) => store.webhooks.list()), [])
 })
 
@@ -172,55 +167,44 @@ t.test('retry requires --from-oldest if changes were lost', async (t) => {
 t.test('test delivers a sample', async (t) => {
   const { webhook, use } = await commandsOf(t)
   const receiver = await startReceiver(t, { plain: true })
-  const secure = await startReceiver(t)
   const allowed = '--allow-private-webhooks'
-  for (const [name, { url }] of [
-    ['plain', receiver],
-    ['secure', secure],
-  ] as const) {
-    await webhook('add', '--name', name, '--url', url, '--events', 'plantRemoved', allowed)
-  }
+  const options = ['--url', receiver.url, '--events', 'plantRemoved', allowed]
+  await webhook('add', '--name', 'plain', ...options)
   t.match(await webhook('test', 'plain', allowed), {
     code: 0,
     stdout: 'delivered test to plain: status 204\n',
   })
   t.match(receiver.received, [{ event: 'test', id: /^msg_[\w-]+$/, plant: 4n }])
-  const cases = [
-    { args: ['plain'], says: /^the delivery failed: webhooks require https/ },
-    { args: ['secure'], says: /^the delivery failed: 127.0.0.1 is not a public address/ },
-    { args: ['secure', allowed], says: /^the delivery failed: UNABLE_TO_VERIFY_LEAF_SIGNATURE/ },
-  ]
+  t.match(await webhook('test', 'plain'), {
+    code: 1,
+    stdout: '',
+    stderr: /^plant-store: the delivery failed: webhooks require https/,
+  })
   receiver.respond = status(410)
-  const gone = [{ args: ['plain', allowed], says: /^the receiver wants no events \(status 410\)/ }]
-  for (const { args, says } of [...cases, ...gone]) {
-    const { code, stdout, stderr } = await webhook('test', ...args)
-    t.match({ code, stdout }, { code: 1, stdout: '' })
-    t.match(stderr.replace('plant-store: ', ''), says)
-  }
-  t.equal((await use((store) => store.webhooks.list())).length, 2)
+  t.match(await webhook('test', 'plain', allowed), {
+    code: 1,
+    stdout: '',
+    stderr: /^plant-store: the receiver wants no events \(status 410\)/,
+  })
+  t.match(await use((store) => store.webhooks.list()), [{ name: 'plain' }], 'still there')
 })
 
 t.test('a failed command prints one line and changes nothing', async (t) => {
   const { webhook, add, use } = await commandsOf(t)
   await add('taken')
-  const cases = [
-    { args: ['remove', 'x'], says: 'webhook x does not exist' },
-    { args: ['retry', 'x'], says: 'webhook x does not exist' },
-    { args: ['rotate', 'x'], says: 'webhook x does not exist' },
-    { args: ['test', 'x'], says: 'webhook x does not exist' },
-    {
-      args: ['add', '--name', 'taken', '--url', URL, '--events', 'newPlant'],
-      says: 'webhook taken already exists',
-    },
-    {
-      args: ['add', '--name', 'x', '--url', 'http://receiver.example', '--events', 'newPlant'],
-      says: 'invalid --url: webhooks require https, except with --allow-private-webhooks',
-    },
-  ]
-  for (const { args, says } of cases) {
-    const stderr = `plant-store: ${says}\n`
-    t.match(await webhook(...args), { code: 1, stdout: '', stderr }, args.join(' '))
+  for (const command of ['remove', 'retry', 'rotate', 'test']) {
+    const stderr = 'plant-store: webhook x does not exist\n'
+    t.match(await webhook(command, 'x'), { code: 1, stdout: '', stderr }, command)
   }
+  const taken = 'plant-store: webhook taken already exists\n'
+  t.match(await add('taken'), { code: 1, stdout: '', stderr: taken })
+  const insecure = await add('x', '--url', 'http://receiver.example')
+  t.match(insecure, {
+    code: 1,
+    stdout: '',
+    stderr:
+      'plant-store: invalid --url: webhooks require https, except with --allow-private-webhooks\n',
+  })
   for (let number = 1; number < 100; number++) {
     await use((store) =>
       store.webhooks.add({

@@ -5,7 +5,7 @@ import { type Service, startOn, startService } from '../helpers/service.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
 
-startOn(async () => {
+startOn(t, async () => {
   const database = await emptyDatabase()
   return { database, query: (sql) => server.query(sql, nameOf(database)) }
 })

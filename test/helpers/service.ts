@@ -141,9 +141,12 @@ let engine: Engine = sqlite
 /** Long enough that a slow machine does not cause a 503. */
 const PATIENCE = { lockTimeout: 30_000 }
 
-/** Sets the engine of services that are started from now on. The default is SQLite. */
-export function startOn(other: Engine): void {
+/** Sets the engine of services that are started until the test ends. The default is SQLite. */
+export function startOn(t: Test, other: Engine): void {
   engine = other
+  t.teardown(() => {
+    engine = sqlite
+  })
 }
 
 /** Starts a service that stops when the test ends. A test can start several. */

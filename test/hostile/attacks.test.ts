@@ -2,12 +2,13 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { startIssuer } from '../helpers/issuer.ts'
+import { runs } from '../helpers/runs.ts'
 import { attacks } from './attacks/all.ts'
 import { launch } from './attacks/launch.ts'
 import { makeStock, Trial } from './trial.ts'
 
 /** 1 is the size at which the problems were found; `npm run test:attacks` uses 10. */
-const SCALE = 0.05
+const SCALE = runs(50) / 1000
 
 t.test('a service under attack serves others and loses nothing', async (t) => {
   const database = join(t.testdir(), 'plants.db')

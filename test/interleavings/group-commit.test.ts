@@ -4,6 +4,7 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import {
   GroupCommit,
+  type Postponed,
   type Size,
   sumSizes,
   WaitingChanges,
@@ -22,7 +23,8 @@ interface Change {
   readonly size: Size
 }
 
-type Outcome = 'done' | 'unavailable' | 'bug'
+/** `postponed`: the transaction had room for the first change only. */
+type Outcome = 'done' | 'postponed' | 'unavailable' | 'bug'
 
 const sizes = fc.record({
   changes: fc.oneof({ weight: 2, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 700 })),
@@ -38,7 +40,7 @@ const scenarios = fc.record({
     minLength: 1,
     maxLength: 12,
   }),
-  outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'unavailable', 'bug')),
+  outcomes: fc.array(fc.constantFrom<Outcome[]>('done', 'done', 'postponed', 'unavailable', 'bug')),
   settlers: fc.nat({ max: 3 }),
 })
 
@@ -79,6 +81,9 @@ class Model {
   #submitted = 0
   /** Accepted, and not in a transaction yet. */
   #queue: Change[] = []
+  readonly #postponed = new Set<Change>()
+  /** Postponed and rejected, because too many others wait. */
+  readonly #dropped = new Set<Change>()
   #isCommitting = false
   /** The error that a change must be rejected with. */
   readonly #errors = new Map<Change, Error>()
@@ -113,7 +118,8 @@ class Model {
       },
       (error) => {
         this.#settle(change, isAccepted)
-        if (isAccepted) this.#schedule.expect(error, this.#errors.get(change), 'another error')
+        const isKept = isAccepted && !this.#dropped.has(change)
+        if (isKept) this.#schedule.expect(error, this.#errors.get(change), 'another error')
         else this.#schedule.expect(error.reason, 'busy', 'not busy')
       },
     )
@@ -121,7 +127,7 @@ class Model {
 
   /** After a turn of the event loop, only a busy writer keeps changes waiting. */
   checkBusy(): void {
-    const isWaiting = this.#queue.some((change) => !isBatch(change))
+    const isWaiting = this.#queue.some((change) => !this.#isLarge(change))
     this.#schedule.expect(
       isWaiting && !this.#isCommitting,
       false,
@@ -141,7 +147,7 @@ class Model {
     return this.#size.changes + changes <= max && this.#size.text < WAITING_MAX.text
   }
 
-  async #commit(taken: readonly Change[]): Promise<Change[]> {
+  async #commit(taken: readonly Change[]): Promise<(Change | Postponed)[]> {
     this.#schedule.expect(this.#isCommitting, false, 'two transactions in flight')
     this.#isCommitting = true
     this.#checkLimits(taken)
@@ -152,6 +158,7 @@ class Model {
     this.#isCommitting = false
     const outcome = this.#nextOutcome()
     if (outcome === 'done') return [...taken]
+    if (outcome === 'postponed') return this.#postpone(taken)
     const error = outcome === 'bug' ? new Error('a bug') : new StoreUnavailable('failing', 'full')
     for (const change of taken) this.#errors.set(change, error)
     if (outcome === 'unavailable') {
@@ -160,20 +167,32 @@ class Model {
     throw error
   }
 
+  #postpone(taken: readonly Change[]): (Change | Postponed)[] {
+    const end = 1 + this.waiting.postponedMax
+    const kept = taken.slice(1, end)
+    for (const change of taken.slice(end)) this.#dropped.add(change)
+    for (const change of kept) this.#postponed.add(change)
+    this.#queue.unshift(...kept)
+    return taken.map((change, index) => (index === 0 ? change : 'postponed'))
+  }
+
+  /** Whether a change waits while others fill the transaction. */
+  #isLarge = (change: Change): boolean => isBatch(change) || this.#postponed.has(change)
+
   #checkLimits(taken: readonly Change[]): void {
     const expect = (isMet: boolean, limit: string) => this.#schedule.expect(isMet, true, limit)
     expect(taken.length > 0, 'a transaction has changes')
-    const firstBatch = taken.findIndex(isBatch)
-    const last = taken.length - 1
-    const { changes, text } = sumSizes(taken.slice(0, last).map(({ size }) => size))
-    const isFull = changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
-    expect(!isFull || firstBatch === last, 'a transaction is bounded, but has room for one batch')
-    expect(firstBatch >= 0 || !this.#queue.some(isBatch), 'a batch is not overtaken')
+    const large = taken.filter(this.#isLarge)
+    const small = taken.filter((change) => !this.#isLarge(change))
+    expect(numbersOf(taken) === numbersOf([...large, ...small]), 'a transaction begins with one')
+    expect(!isFull(small.slice(0, -1)), 'a transaction is bounded')
+    expect(large.length <= 1 || !isFull([...small, ...large.slice(0, -1)]), 'it has room for one')
+    expect(large.length > 0 || !this.#queue.some(this.#isLarge), 'a large change is not overtaken')
   }
 
   /** Changes are taken from the front of their queue. */
   #checkOrder(taken: readonly Change[]): void {
-    for (const isQueued of [isBatch, (change: Change) => !isBatch(change)]) {
+    for (const isQueued of [this.#isLarge, (change: Change) => !this.#isLarge(change)]) {
       const some = taken.filter(isQueued)
       const first = this.#queue.filter(isQueued).slice(0, some.length)
       this.#schedule.expect(numbersOf(some), numbersOf(first), 'the first changes of a queue')
@@ -183,6 +202,11 @@ class Model {
 
 function numbersOf(changes: readonly Change[]): string {
   return changes.map(({ number }) => number).join()
+}
+
+function isFull(taken: readonly Change[]): boolean {
+  const { changes, text } = sumSizes(taken.map(({ size }) => size))
+  return changes >= TRANSACTION_MAX.changes || text >= TRANSACTION_MAX.text
 }
 
 function isBatch({ size }: Change): boolean {

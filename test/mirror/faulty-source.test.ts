@@ -128,6 +128,9 @@ faults.push(
 )
 
 async function refuses(t: Test, matching: RegExp, fault: Fault, says: RegExp): Promise<void> {
+  // A slow response would be requested again, without the fault.
+  const { timeout } = AbortSignal
+  t.intercept(AbortSignal, 'timeout', { value: (ms: number) => timeout(ms * 100) })
   const before = { plants: await plantsOf(copy.store), position: await copy.position() }
   const from = await faultySource(t, matching, fault)
   await t.rejects(copy.run({ from }), { name: 'Error', message: says })

@@ -3,7 +3,7 @@
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { isConsistent, type RestrictionStep } from '../../service/restriction.ts'
+import { isConsistent, type RestrictionStep, STEP_TEXT_MAX } from '../../service/restriction.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -44,7 +44,8 @@ t.test('all plants are copied, with any id and content', async (t) => {
 })
 
 t.test('a page of changes that affect too much text is applied in smaller steps', async (t) => {
-  const ids = Array.from({ length: 34 }, (_, index) => BigInt(index))
+  const count = 1 + STEP_TEXT_MAX / 2 ** 20
+  const ids = Array.from({ length: count }, (_, index) => BigInt(index))
   for (const id of ids) await service.store.create({ id, name: 'x'.repeat(2 ** 20) })
   await copy.run()
   for (const id of ids) await service.store.remove(id)

@@ -20,7 +20,7 @@ const IDS = Array.from({ length: 1000 }, (_, index) => BigInt(index))
 
 /** A service on an engine. */
 function startSource(t: Test, engine = sqlite): Promise<Service> {
-  startOn(engine)
+  startOn(t, engine)
   return startService(t, { inFile: true })
 }
 

@@ -18,7 +18,7 @@ async function startBoth(t: Test, fault?: Issuer['fault'], options: StartOptions
   const config = { ...issuer.config, ...options.config }
   const service = await startService(t, {
     logger,
-    issuer: { cooldownMs: 0, timeoutMs: 200 },
+    issuer: { cooldownMs: 0, timeoutMs: 30_000 },
     ...options,
     config,
   })
@@ -200,22 +200,14 @@ t.test('an issuer with several keys is told them apart by their ids', async (t) 
   t.equal(await statusWith(await issuer.sign({}, nameless)), 401)
 })
 
-t.test('while the issuer is down, its keys stay in use', async (t) => {
+t.test('while an issuer is down or publishes no keys, its keys stay in use', async (t) => {
   const { issuer, statusWith } = await startBoth(t)
   t.equal(await statusWith(await issuer.sign()), 200)
-  issuer.fault = isDown
-  t.equal(await statusWith(await issuer.sign({ sub: 'new' })), 200)
-  t.equal(await statusWith(await issuer.sign({}, {}, await newKey())), 503)
-  t.equal(await statusWith(await issuer.sign({ sub: 'newer' })), 200)
-})
-
-t.test('an issuer that publishes no keys for a while withdraws none', async (t) => {
-  const { issuer, lines, statusWith } = await startBoth(t)
-  t.equal(await statusWith(await issuer.sign()), 200)
-  issuer.fault = json(JWKS, { keys: [] })
-  await statusWith(await issuer.sign({}, {}, await newKey()))
-  t.ok(lines.some((line) => line.endsWith('the JSON Web Key Set is empty')))
-  t.equal(await statusWith(await issuer.sign({ sub: 'later' })), 200)
+  for (const fault of [isDown, json(JWKS, { keys: [] })]) {
+    issuer.fault = fault
+    t.equal(await statusWith(await issuer.sign({}, {}, await newKey())), 503)
+    t.equal(await statusWith(await issuer.sign({ jti: `${Math.random()}` })), 200)
+  }
 })
 
 t.test('unknown keys make the service ask the issuer at most once per cooldown', async (t) => {

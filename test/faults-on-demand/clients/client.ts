@@ -16,6 +16,8 @@ export interface Client {
 export interface Access {
   readonly url: string
   readonly token: string
+  /** Limit for an attempt. */
+  readonly timeoutMs: number
 }
 
 /** The names of all plants, as they were at a cursor. */

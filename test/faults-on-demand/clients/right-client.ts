@@ -33,10 +33,11 @@ interface Sent {
 export class RightClient implements Client {
   readonly #access: Access
   protected readonly attempts: number = 4
-  protected readonly timeoutMs: number = 1000
+  protected readonly timeoutMs: number
 
   constructor(access: Access) {
     this.#access = access
+    this.timeoutMs = access.timeoutMs
   }
 
   async create(plant: NewPlant): Promise<void> {

@@ -7,7 +7,6 @@ import { extendContract, loadContract } from '../../../contract/contract.ts'
 import type { OwnField } from '../../../contract/own-fields.ts'
 import type { Plant } from '../../../service/plant-store.ts'
 import {
-  anyText,
   invalidMembers,
   objectText,
   unknownMembers,
@@ -154,39 +153,4 @@ for (const { what, fields, stored, shown } of CASES) {
       )
     })
   }
-}
-
-t.test('every path, query and entity tag gets a documented response', async () => {
-  const urlText = fc.oneof(anyText().map(percentEncoded), fc.webSegment())
-  const parameter = fc.tuple(fc.constantFrom('limit', 'after', 'tag', 'If', ''), urlText)
-  const queries = fc.array(parameter).map((query) => query.map((pair) => pair.join('=')).join('&'))
-  const headers = fc.string({ unit: 'grapheme-ascii' })
-  await fc.assert(
-    fc.asyncProperty(urlText, queries, headers, async (id, query, known) => {
-      const get = { method: 'GET', headers: { 'if-none-match': known } }
-      const plant = await service.call({ ...get, path: `/plants/${id}?${query}` })
-      assert.ok([200, 304, 400, 404].includes(plant.status))
-      for (const path of ['/plants', '/changes']) {
-        const page = await service.call({ ...get, path: `${path}?${query}` })
-        assert.ok([200, 400].includes(page.status))
-      }
-    }),
-    { numRuns: runs(60) },
-  )
-})
-
-t.test('every body gets a documented response', async () => {
-  const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.json().map(Buffer.from))
-  await fc.assert(
-    fc.asyncProperty(bytes, async (body) => {
-      const { status } = await service.call({ body, headers: { 'content-length': body.length } })
-      assert.ok([200, 400].includes(status))
-    }),
-    { numRuns: runs(100) },
-  )
-})
-
-/** Replaces lone surrogates, which cannot be encoded. */
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed())
 }

@@ -12,7 +12,7 @@ import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
-import { countWaiting } from './sessions.ts'
+import { countWaiting, shortenLockWaits } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -25,7 +25,7 @@ const BEGIN = { expected: undefined, next: { ...MIRROR, copyFrom: INT64_MIN } }
 /** A store of an empty database, and another connection. */
 async function setUp(t: Test) {
   const made = await database()
-  const open = async (timeout = 10_000) => {
+  const open = async (timeout = 60_000) => {
     const store = await PostgresStore.open({ url: made.url, timeout })
     t.teardown(() => store.close())
     return store
@@ -95,10 +95,12 @@ t.test('a freeze waits for transactions that change plants', async (t) => {
 
 t.test('a freeze fails if another transaction changes plants for long', async (t) => {
   const { open, client } = await setUp(t)
-  const store = await open(500)
+  const store = await open()
   await client.query("BEGIN; INSERT INTO plants VALUES (1, 'x')")
+  const { undo } = shortenLockWaits(t)
   const message = /a freeze or mirror cannot begin or end while another transaction is changing/
   await t.rejects(store.restrict(FREEZE), { name: 'StoreUnavailable', reason: 'busy', message })
+  undo()
   await client.query('COMMIT')
   t.equal(await store.create({ id: 2n, name: 'x' }), 'created')
   t.equal(await store.restrict(FREEZE), 'done')
