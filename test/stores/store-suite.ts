@@ -28,36 +28,47 @@ export interface Engine {
   readonly lasting: boolean
 }
 
+type Suites = readonly (readonly [what: string, suite: (t: Test, engine: Engine) => unknown])[]
+
+const ALWAYS: Suites = [
+  ['random operations', modelSuite],
+  ['exporting plants', exportSuite],
+  ['following changes', feedSuite],
+]
+
+const CHANGES: Suites = [
+  ['creating plants', createSuite],
+  ['applying lists of changes', listSuite],
+  ['changing plants', changeSuite],
+  ['own fields', fieldsSuite],
+  ['restrictions', restrictionSuite],
+  ['settings', settingSuite],
+  ['tokens', tokenSuite],
+  ['webhooks', webhookSuite],
+  ['following changes of others', sharedFeedSuite],
+  ['shared and reopened databases', lastingSuite],
+]
+
+const READS: Suites = [
+  ['reading plants', readSuite],
+  ['long reads', longReadSuite],
+  ['searching plants', searchSuite],
+  ['counting plants', countSuite],
+  ['listing tags', tagSuite],
+]
+
 /**
  * Tests the requirements that PlantStore, RestrictionStore, SettingStore, TokenStore and WebhookStore state for every
  * engine. A store in memory runs the same statements as one in a file, so it needs only some of the tests.
  */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
-  for (const [what, suite] of [
-    ['random operations', modelSuite],
-    ['exporting plants', exportSuite],
-    ['following changes', feedSuite],
-  ] as const) {
-    t.test(`${name}: ${what}`, async (t) => suite(t, engine))
-  }
-  if (!engine.lasting) return
-  for (const [what, suite] of [
-    ['creating plants', createSuite],
-    ['applying lists of changes', listSuite],
-    ['reading plants', readSuite],
-    ['long reads', longReadSuite],
-    ['searching plants', searchSuite],
-    ['counting plants', countSuite],
-    ['listing tags', tagSuite],
-    ['changing plants', changeSuite],
-    ['own fields', fieldsSuite],
-    ['restrictions', restrictionSuite],
-    ['settings', settingSuite],
-    ['tokens', tokenSuite],
-    ['webhooks', webhookSuite],
-    ['following changes of others', sharedFeedSuite],
-    ['shared and reopened databases', lastingSuite],
-  ] as const) {
+  const suites = engine.lasting ? [...ALWAYS, ...CHANGES, ...READS] : ALWAYS
+  for (const [what, suite] of suites) t.test(`${name}: ${what}`, async (t) => suite(t, engine))
+}
+
+/** The tests for an engine that differs from another only in how it makes changes. */
+export function writerSuite(t: Test, name: string, engine: Engine): void {
+  for (const [what, suite] of [...ALWAYS, ...CHANGES]) {
     t.test(`${name}: ${what}`, async (t) => suite(t, engine))
   }
 }

@@ -16,18 +16,17 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { isUnused } from '../../../src/stores/sqlite/check/checksum.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { backUp } from './files.ts'
 
 /** Makes a database with a plant, and a backup of it. */
-async function backUp(t: Test, name = 'backup.db') {
+async function makeBackup(t: Test, name = 'backup.db') {
   const folder = t.testdir({ backups: {} })
   const database = join(folder, 'plants.db')
   const db = openDatabase({ file: database, lockTimeout: 0 })
   db.exec(`INSERT INTO plants (id, name) VALUES (1, 'Abies alba Mill.')`)
   db.close()
   const file = join(folder, 'backups', name)
-  const { signal } = new AbortController()
-  const options = { database, file, lockTimeout: 0, signal, onProgress() {} }
-  const summary = await backUpDatabase(options)
+  const summary = await backUp(database, file)
   return { file, checksum: `${file}.sha256`, summary }
 }
 
@@ -38,7 +37,7 @@ function check(file: string) {
 }
 
 t.test('a backup has a checksum in the format of sha256sum', async (t) => {
-  const { file, checksum, summary } = await backUp(t)
+  const { file, checksum, summary } = await makeBackup(t)
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
   t.equal(summary.sha256, sha256)
   t.equal(readFileSync(checksum, 'utf8'), `${sha256}  backup.db\n`)
@@ -47,13 +46,13 @@ t.test('a backup has a checksum in the format of sha256sum', async (t) => {
 })
 
 t.test('sha256sum escapes some characters of names', async (t) => {
-  const { file, checksum, summary } = await backUp(t, 'a\\b\nc.db')
+  const { file, checksum, summary } = await makeBackup(t, 'a\\b\nc.db')
   t.equal(readFileSync(checksum, 'utf8'), `\\${summary.sha256}  a\\\\b\\nc.db\n`)
   t.match(check(file), [{ status: 'ok' }])
 })
 
 t.test('check finds a flipped bit that leaves the structure intact', async (t) => {
-  const { file, checksum } = await backUp(t)
+  const { file, checksum } = await makeBackup(t)
   const bytes = readFileSync(file)
   const letter = bytes.indexOf('Abies')
   bytes.writeUInt8(bytes.readUInt8(letter) ^ 1, letter)
@@ -73,14 +72,14 @@ t.test('check finds a flipped bit that leaves the structure intact', async (t) =
 })
 
 t.test('a backup that was used as a database is not compared', async (t) => {
-  const { file } = await backUp(t)
+  const { file } = await makeBackup(t)
   openDatabase({ file, lockTimeout: 0 }).close()
   const message = 'not compared: the backup has been used as a database since'
   t.same(check(file), [{ subject: 'checksum', status: 'ok', message }])
 })
 
 t.test('a file that cannot be read does not count as an unused backup', async (t) => {
-  const { file } = await backUp(t)
+  const { file } = await makeBackup(t)
   t.ok(isUnused(file))
   const link = `${file}.link`
   symlinkSync('missing', link)
@@ -89,7 +88,7 @@ t.test('a file that cannot be read does not count as an unused backup', async (t
 })
 
 t.test('a checksum that cannot be read is reported', async (t) => {
-  const { file, checksum } = await backUp(t)
+  const { file, checksum } = await makeBackup(t)
   writeFileSync(checksum, 'none')
   t.match(check(file), [{ status: 'fault', message: `${checksum} has no SHA-256` }])
   const folder = t.testdir({ 'backup.db': readFileSync(file) })
@@ -104,7 +103,7 @@ t.test('a checksum that cannot be read is reported', async (t) => {
 
 /** The options of a backup to copy.db, next to files with the given contents. */
 async function prepare(t: Test, files: Record<string, string>, onProgress: OnProgress = () => {}) {
-  const { file } = await backUp(t)
+  const { file } = await makeBackup(t)
   const folder = t.testdir({ 'plants.db': readFileSync(file), ...files })
   const [database, copy] = [join(folder, 'plants.db'), join(folder, 'copy.db')]
   const { signal } = new AbortController()

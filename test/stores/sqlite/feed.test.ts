@@ -4,10 +4,10 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
+import { backUp } from './files.ts'
 
 const lockTimeout = 5000
 const KEEP = { age: 3_600_000, bytes: 2 ** 30 }
@@ -33,8 +33,7 @@ t.test('cursors in a restored backup', async (t) => {
   const empty = await latest(service)
   await service.create({ id: 1n, name: 'one' })
   const before = await latest(service)
-  const { signal } = new AbortController()
-  await backUpDatabase({ database: file, file: copy, lockTimeout, signal, onProgress() {} })
+  await backUp(file, copy)
   await service.create({ id: 2n, name: 'two' })
   await service.create({ id: 3n, name: 'six' })
   const lost = (await changesAfter(service, before)).map(({ cursor }) => cursor)

@@ -1,9 +1,16 @@
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
+import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 
 /** Returns a function that runs statements on a database file. */
 export function sql(statements: string): (file: string) => void {
   return (file) => new Sqlite(file).exec(statements).close()
+}
+
+/** Makes a backup of a database. */
+export function backUp(database: string, file: string) {
+  const { signal } = new AbortController()
+  return backUpDatabase({ database, file, lockTimeout: 0, signal, onProgress() {} })
 }
 
 /** The error that a function throws, if any. */

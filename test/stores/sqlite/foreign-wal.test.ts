@@ -10,13 +10,13 @@ import {
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
-import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { openReader } from '../../../src/stores/sqlite/reads/plant-reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { exported } from '../plants.ts'
+import { backUp } from './files.ts'
 
 const lockTimeout = 0
 
@@ -34,11 +34,6 @@ function makeKilled(t: Test): string {
   const file = join(makeFolder(t, inMemory()), 'plants.db')
   for (const suffix of ['', '-wal']) copyFileSync(service.name + suffix, file + suffix)
   return file
-}
-
-function backUp(database: string, file: string) {
-  const { signal } = new AbortController()
-  return backUpDatabase({ database, file, lockTimeout, signal, onProgress() {} })
 }
 
 /** Everything that opens a database. */

@@ -14,10 +14,9 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { OnProgress, RestoreOptions } from '../../../src/stores/shared/engine.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
-import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { overwritePage, sql } from './files.ts'
+import { backUp, overwritePage, sql } from './files.ts'
 
 /** A backup with 5 MB of plants. */
 const original = join(t.testdir(), 'original.db')
@@ -25,13 +24,7 @@ const db = openDatabase({ file: join(t.testdirName, 'plants.db'), lockTimeout: 0
 const insert = db.prepare('INSERT INTO plants (id, name) VALUES (?, ?)')
 for (let id = 1; id <= 5; id++) insert.run(id, 'x'.repeat(1_000_000))
 db.close()
-const summary = await backUpDatabase({
-  database: db.name,
-  file: original,
-  lockTimeout: 0,
-  signal: new AbortController().signal,
-  onProgress() {},
-})
+const summary = await backUp(db.name, original)
 
 /** A copy of the backup, and the options to restore it to a missing folder. */
 async function prepare(t: Test, onProgress: OnProgress = () => {}) {

@@ -5,13 +5,12 @@ import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import type { CheckResult } from '../../../src/stores/shared/check-result.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
-import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backup.ts'
 import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { overwritePage, sql, thrownBy } from './files.ts'
+import { backUp, overwritePage, sql, thrownBy } from './files.ts'
 
 /** Takes many minutes for a row. */
 const SLOW = 'instr(hex(zeroblob(4000000)) || text, hex(zeroblob(2000000)) || 1)'
@@ -33,16 +32,9 @@ function check(file: string): CheckResult[] {
   return [...checkDatabase({ file, lockTimeout: 0 })]
 }
 
-function copying() {
-  return { lockTimeout: 0, onProgress() {}, signal: new AbortController().signal }
-}
-
-function backUp(database: string, file: string) {
-  return backUpDatabase({ ...copying(), database, file })
-}
-
 function restore(backup: string, database: string) {
-  return restoreDatabase({ ...copying(), backup, database })
+  const { signal } = new AbortController()
+  return restoreDatabase({ onProgress() {}, signal, backup, database })
 }
 
 const DIFFERS = `its schema differs from version ${SCHEMA_VERSION}: `

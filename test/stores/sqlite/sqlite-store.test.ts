@@ -13,7 +13,7 @@ const lockTimeout = 30_000
 const folder = makeFolder(t, inMemory())
 let databases = 0
 
-// writer-thread.system.ts has the same tests with a writer thread, which takes ten times as long to start.
+// writer-thread.system.ts tests changes with a writer thread, which takes ten times as long to start.
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
   place: () => {

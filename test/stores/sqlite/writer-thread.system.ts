@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { storeSuite } from '../store-suite.ts'
+import { writerSuite } from '../store-suite.ts'
 
 const folder = makeFolder(t, inMemory())
 let databases = 0
 
-storeSuite(t, 'SQLite with a writer thread', {
+writerSuite(t, 'SQLite with a writer thread', {
   lasting: true,
   place: () => {
     const file = join(folder, `${++databases}.db`)
