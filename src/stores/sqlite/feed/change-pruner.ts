@@ -64,7 +64,7 @@ const STEP_BYTES = 2 ** 18
 interface FeedRow {
   readonly position: bigint
   readonly at: bigint
-  readonly ends: bigint
+  readonly ends: bigint | null
 }
 
 /** Returns whether a change exceeds the limits: it is too old, or the changes after it reach the maximum size. */
@@ -142,7 +142,8 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
       isMore = isExcess(row, limits)
       if (!isMore) break
       examined = row.position
-      if (row.ends === 1n) start = row.position
+      // An earlier version has marked nothing.
+      if (row.ends !== 0n) start = row.position
     }
     if (start > known(findStart.get())) makeStart.run(start)
     return deleteSome.run(start).changes > 0 || isMore
