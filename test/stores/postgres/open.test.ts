@@ -1,7 +1,6 @@
 /** Opening: migrations, concurrent starts, and databases that are rejected. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
@@ -21,7 +20,7 @@ import {
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
-import { countWaiting, shortenLockWaits } from './sessions.ts'
+import { shortenLockWaits } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -45,21 +44,6 @@ t.test('replicas that start concurrently create the schema once', async (t) => {
   )
   t.same(await query(FIND_VERSIONS), versions())
   await Promise.all(stores.map((store) => store.close()))
-})
-
-t.test('a start continues after a concurrent one has created the schema table', async (t) => {
-  const { url, name, query } = await database()
-  const other = new pg.Client({ connectionString: url })
-  await other.connect()
-  await other.query('BEGIN')
-  await other.query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
-  const opening = open(url)
-  while ((await countWaiting(server, name)) === 0) await setImmediate()
-  await other.query('COMMIT')
-  await other.end()
-  const store = await opening
-  t.same(await query(FIND_VERSIONS), versions())
-  await store.close()
 })
 
 t.test('a start waits for a concurrent one longer than for a server', async (t) => {
