@@ -5,7 +5,8 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { connectThrough, passed, silence } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { named, recordsOf, toPlant, type Values } from './imports.ts'
+import { named } from './changes/run.ts'
+import { recordsOf, toPlant, type Values } from './imports.ts'
 
 let service: Service
 t.before(async () => {
