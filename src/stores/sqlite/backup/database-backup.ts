@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { closeSync, existsSync, fdatasyncSync, openSync, rmSync } from 'node:fs'
-import { link, mkdtemp, open, rename, writeFile } from 'node:fs/promises'
+import { link, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -151,7 +151,10 @@ export async function publish(copy: string, file: string, makeLink = link): Prom
 async function renameToFree(copy: string, file: string): Promise<void> {
   const reservation = await open(file, 'wx', PRIVATE_MODE)
   await reservation.close()
-  await rename(copy, file)
+  await rename(copy, file).catch(async (error) => {
+    await rm(file)
+    throw error
+  })
 }
 
 async function sync(path: string): Promise<void> {

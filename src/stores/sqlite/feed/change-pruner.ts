@@ -130,13 +130,15 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
     `UPDATE changes SET type = ${START}, id = 0, ${EMPTY} WHERE position = ?`,
   )
   const deleteSome = db.prepare(DELETE_SOME)
-  /** All changes up to this one exceed the limits, and no transaction is known to end with one. */
+  /** All changes after the start and up to this one exceed the limits, and no transaction is known to end with one. */
   let examined = -1n
+  /** If the feed has another start, the last transaction was rolled back, or another process has deleted changes. */
+  let lastStart = -1n
   return (limits) => {
     // Other programs do not mark what they change.
     markEnd.run()
     let start = known(findStart.get())
-    if (examined < start) examined = start
+    if (start !== lastStart) examined = start
     let isMore = false
     for (const row of after.all(examined, STEP_ROWS)) {
       isMore = isExcess(row, limits)
@@ -146,6 +148,7 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
       if (row.ends !== 0n) start = row.position
     }
     if (start > known(findStart.get())) makeStart.run(start)
+    lastStart = start
     return deleteSome.run(start).changes > 0 || isMore
   }
 }
