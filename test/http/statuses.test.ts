@@ -15,6 +15,7 @@ import { Issuer, newKey } from '../helpers/issuer.ts'
 import { makeMirror } from '../helpers/mirrors.ts'
 import {
   type Call,
+  expireRequests,
   type Service,
   type StartOptions,
   sendRaw,
@@ -46,7 +47,6 @@ const start = (config: Partial<Config> = {}, options: StartOptions = {}) =>
 
 /** Services with which all operations fail, started when they are first needed. */
 const OTHERS = {
-  slow: () => start({ requestTimeout: 50 }),
   limited: () => start({ rateLimit: LIMIT }),
   suspicious: () => start({ authFailureLimit: LIMIT }),
   mirror: async () => {
@@ -175,9 +175,12 @@ const ERRORS: { [Code in ErrorCode]?: Produce } = {
   'plant-not-found': (call) => send({ ...call, path: '/plants/5' }),
   'method-not-allowed': (call) => send({ ...call, method: 'DELETE', path: '/plants' }),
   'request-timeout': async (call) => {
-    const to = await other('slow')
-    if (call.body === undefined)
+    const to = await start()
+    if (call.body === undefined) {
+      expireRequests(to)
       return (await sendRaw(to.port, `${call.method} ${call.path}`, false))[0]
+    }
+    to.app.server.once('request', () => expireRequests(to))
     return sendHeadOf(call, { to, more: `${JSON_TYPE}Content-Length: 9\r\n` })
   },
   'cursor-expired': (call) => send({ ...call, path: `/changes?after=${EXPIRED}` }),
