@@ -47,6 +47,7 @@ const start = (config: Partial<Config> = {}, options: StartOptions = {}) =>
 
 /** Services with which all operations fail, started when they are first needed. */
 const OTHERS = {
+  slow: () => start({ requestTimeout: 50 }),
   limited: () => start({ rateLimit: LIMIT }),
   suspicious: () => start({ authFailureLimit: LIMIT }),
   mirror: async () => {
@@ -175,11 +176,11 @@ const ERRORS: { [Code in ErrorCode]?: Produce } = {
   'plant-not-found': (call) => send({ ...call, path: '/plants/5' }),
   'method-not-allowed': (call) => send({ ...call, method: 'DELETE', path: '/plants' }),
   'request-timeout': async (call) => {
-    const to = await start()
     if (call.body === undefined) {
-      expireRequests(to)
-      return (await sendRaw(to.port, `${call.method} ${call.path}`, false))[0]
+      const { port } = await other('slow')
+      return (await sendRaw(port, `${call.method} ${call.path}`, false))[0]
     }
+    const to = await start()
     to.app.server.once('request', () => expireRequests(to))
     return sendHeadOf(call, { to, more: `${JSON_TYPE}Content-Length: 9\r\n` })
   },
