@@ -1,6 +1,7 @@
 /** Rate limits: per token, and per address for requests without a valid token. */
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { addressKey } from '../../../src/http/request/rate-limit.ts'
+import { addressKey, failureLimit } from '../../../src/http/request/rate-limit.ts'
 import type { Answer } from '../../helpers/contract-check.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
@@ -95,6 +96,10 @@ t.test('X-Forwarded-For is used only if it comes from a trusted proxy', async (t
   }
   for (let sent = 0; sent < 10; sent++) await fail(service, 1, `198.51.100.${sent}`)
   t.same(statusesOf(await fail(service, 1, '198.51.100.99')), [429])
+})
+
+t.test('failures are not limited if the limit is off', async (t) => {
+  t.equal(failureLimit({} as FastifyInstance, 'off'), undefined)
 })
 
 t.test('--rate-limit limits the requests of a token', async (t) => {
