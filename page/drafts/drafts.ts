@@ -216,7 +216,7 @@ export class Drafts extends Model {
     }
   }
 
-  /** Sends what could not be sent, now that the service is back. A request that is lost only now is repeated too. */
+  /** Sends what could not be sent, now that the service is back. Requests in flight that fail later are repeated too. */
   async resume(saver: Saver): Promise<void> {
     this.#returns += 1
     await this.sendAll(saver)

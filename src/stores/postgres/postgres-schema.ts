@@ -71,7 +71,7 @@ const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const DELAY_MS = 10
 
-/** How long a statement can take while the server responds: each replica waits for those that began before it. */
+/** How long a statement can take while the server responds: a replica waits for those that began before it. */
 const WAIT_MS_MAX = 60_000
 
 const CREATING = 'another transaction is creating its schema'
@@ -90,7 +90,7 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   // Without permission for the feed, the commit before created the other tables alone.
   const done = (await hasFeed(connections)) ? version : 0
   if (done === last) return
-  // Nobody uses the plants before the schema is complete. Later, a statement that waits for them makes others wait, too.
+  // Nobody uses the plants before the schema is complete. Later, a statement that waits for them would block others.
   const isCreating = done === 0
   const run = (statement: string) =>
     runMigration(connections, isCreating, () =>

@@ -57,7 +57,7 @@ for (const call of CHANGES) {
       const isWeak = String(ifMatch).includes('W/')
       const message = isWeak
         ? 'If-Match has a weak ETag, which never matches: remove its W/, which a proxy that ' +
-          'compresses responses has added, or turn off compression of JSON in the proxy'
+          'compresses responses adds, or turn off compression of JSON in the proxy'
         : `plant ${ID} has changed; fetch it again`
       t.same(answer.json, { error: 41201, message })
     }

@@ -60,7 +60,7 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
       openDatabase({ file, lockTimeout: 0 }).close()
       sql('PRAGMA user_version = 4')(file)
     },
-    /: its schema has version 4, which no release had, and only versions from 5 can be upgraded: export the plants /,
+    /: its schema has version 4, which no release has used, and only versions from 5 can be upgraded: export the plants /,
   ],
   [
     'a database that has lost its version',

@@ -21,7 +21,7 @@ export class ServerDamage {
     this.#findStart = findStart
   }
 
-  /** Must get every error of a statement. */
+  /** Must be called with every error of a statement. */
   note(error: unknown): void {
     const isDamage = error instanceof StoreUnavailable && error.reason === 'damaged'
     if (!isDamage || this.#found !== undefined) return

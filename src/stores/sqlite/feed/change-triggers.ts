@@ -95,7 +95,7 @@ export function extendFeed(db: Database, ...version: Parameters<typeof triggersF
   if (hasFeed(db)) db.exec(`${DROP_TRIGGERS}\n${createTriggers(...version)}`)
 }
 
-/** Statements that make a feed ready for marks. All transactions before have ended. The index finds the start. */
+/** Statements that prepare a feed for marks. All earlier transactions have ended. The index finds the start. */
 export const ADD_ENDS = `
   ALTER TABLE changes ADD COLUMN ends INTEGER;
   UPDATE changes SET ends = 1 WHERE position = (SELECT max(position) FROM changes);
