@@ -34,7 +34,7 @@ export class ServerDamage {
     const found = this.#found
     if (found === undefined) return
     if ((await found) === (await this.#findStart())) {
-      throw damagedError('the server has reported damaged data earlier')
+      throw damagedError('the server reported damaged data earlier')
     }
     this.#found = undefined
   }
