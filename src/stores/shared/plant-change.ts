@@ -109,7 +109,7 @@ function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
 
-/** What changes do to a plant: it is undefined where there is none, and the same object if they have no effect. */
+/** A plant before and after changes: undefined if there is none, and the same object if they have no effect. */
 export interface Effect {
   readonly before: StoredPlant | undefined
   readonly after: StoredPlant | undefined

@@ -124,7 +124,7 @@ interface PlannedList {
   /** Undefined if the list affects too much text. */
   readonly results?: ChangeResult[]
   readonly effects: Effects
-  /** How much text it affects, in bytes; if it is too much, as far as that was measured. */
+  /** How much text it affects, in bytes. If that is too much, only a part was measured. */
   readonly affected: number
 }
 

@@ -71,7 +71,7 @@ export const CREATE_FEED = `
   INSERT INTO change_log (id) VALUES (randomblob(${FEED_ID_BYTES}));
   INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
 
-/** Makes a feed ready for marks. All transactions before have ended. The index finds the start of the feed. */
+/** Statements that prepare a feed for marks. All earlier transactions have ended. The index finds the start. */
 export const ADD_ENDS = `
   ALTER TABLE changes ADD COLUMN ends INTEGER;
   UPDATE changes SET ends = 1 WHERE position = (SELECT max(position) FROM changes);
