@@ -10,7 +10,7 @@ const PLANTS_MAX = limits.createPlants.body.maxItems
 /** The service's default limit on the size of a request. */
 const BYTES_MAX = 2 ** 20
 
-/** The list affects too much, or a proxy permits less than the service. Nothing was stored (RFC 9110 §15.5.14). */
+/** The list affects too much, or a proxy allows less than the service. Nothing was stored (RFC 9110 §15.5.14). */
 const CONTENT_TOO_LARGE = 413
 
 /** Consecutive plants that fit into one request. */

@@ -141,9 +141,9 @@ class PlantStoreClient<P extends Plant = Plant> {
 
   /**
    * Stores many plants. An array with more than 1,000 plants or 1 MiB of JSON is split into parts, which are sent one
-   * after the other. So is a part that the service or a proxy refuses as too large. Each part is stored completely or not
-   * at all. Plants that are already stored with the same content stay unchanged, so calling it again after an error is
-   * safe.
+   * after the other. A part that the service or a proxy refuses as too large is split again. Each part is stored
+   * completely or not at all. Plants that are already stored with the same content stay unchanged, so calling it again
+   * after an error is safe.
    *
    * @example
    * const { created, replayed } = await plants.createPlants([
@@ -411,7 +411,7 @@ class PlantStoreClient<P extends Plant = Plant> {
   }
 
   /**
-   * Fetches a page of changes, in order. `changes` iterates over all of them.
+   * Fetches a page of changes, in the order of the feed. `changes` iterates over all of them.
    *
    * @example
    * const { changes, cursor } = await plants.listChanges({ after, wait: 30 })

@@ -182,7 +182,7 @@ export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['q
  * const { changes, cursor, next }: ChangePage = await plants.listChanges({ after: 'latest' })
  */
 export interface ChangePage<P extends Plant = Plant> {
-  /** In order. There can be fewer than the limit, or none, even if more follow. */
+  /** In the order of the feed. There can be fewer than the limit, or none, even if more follow. */
   readonly changes: Change<P>[]
   /** The cursor after the page, for `after`. */
   readonly cursor: string

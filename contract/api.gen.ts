@@ -76,8 +76,8 @@ export interface paths {
          * Replace a plant
          * @description Replaces the content of an existing plant. Omitting `tag` removes the tag. The body can contain
          *     the plant's `id`, but cannot change it. The response contains only what you sent. If the plant was stored
-         *     exactly as you sent it, it has an `ETag`, so you can change it again without reading it first. Requires the
-         *     `write` scope.
+         *     exactly as you sent it, the response has an `ETag`, so you can change it again without reading it first.
+         *     Requires the `write` scope.
          */
         put: operations["replacePlant"];
         post?: never;
@@ -106,11 +106,11 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Returns the changes to the plants. Those to one plant are in the order in which they were made, and a change
+         * @description Returns the changes to the plants. Changes to one plant are in the order in which they were made, and a change
          *     that was acknowledged before another was requested comes first. Every page has a `Link` to the changes that
          *     follow it. Requires the `read` scope.
          *
-         *     A page can end inside a list of changes. To apply only whole lists, collect changes until one has
+         *     A page can end inside a batch or list of changes. To apply only whole ones, collect changes until one has
          *     `endsTransaction`.
          *
          *     With `Accept: text/event-stream`, the response is a stream of server-sent events, each with the JSON of a change
@@ -742,8 +742,8 @@ export interface components {
             };
         };
         /**
-         * @description The body exceeds the size limit, or the list affects too much stored text: the plants before and after it
-         *     together. One change is never too large. Send fewer at a time. Nothing was changed.
+         * @description The body exceeds the size limit, or the list affects too much stored text, counted in the plants before and
+         *     after each change. Nothing was changed. Send fewer changes at a time. A single change never affects too much.
          */
         ListTooLarge: {
             headers: {

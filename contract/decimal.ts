@@ -12,13 +12,13 @@ const PRECISION_MAX = 100
 /** Every double with at most DIGITS_MAX + 1 digits is a multiple of 2^-25, because 5^26 is longer. */
 const HALFWAY_SCALE = 2 ** 25
 
-/** As many significant digits identify every double. */
+/** This many significant digits identify every double. */
 const DIGITS_MAX = 17
 
 /**
- * The value of a JSON number if a program can have written it for a double: if the number is the double, rounded to its
- * significant digits, of which it has at most 17. Otherwise, and for a number beyond the range of a double, INEXACT. -0
- * becomes 0.
+ * The value of a JSON number that a program can have written for a double: one with at most 17 significant digits that is
+ * the double rounded to as many digits. INEXACT for any other number, such as one beyond the range of a double. -0 becomes
+ * 0.
  */
 export function exactDecimal(number: string): number | typeof INEXACT {
   const value = Number(number)

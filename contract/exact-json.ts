@@ -331,9 +331,9 @@ class PlantParser {
   }
 
   #failExpecting(what: string): never {
-    // RFC 8259 §8.1 forbids it, and nobody can see it.
+    // RFC 8259 §8.1 forbids it, and it is invisible.
     if (this.#at === 0 && this.#bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) {
-      this.#fail('is not valid JSON: expected no byte order mark (EF BB BF) before it')
+      this.#fail('is not valid JSON: remove the byte order mark (EF BB BF) at its start')
     }
     this.#fail(`is not valid JSON: expected ${what} at byte ${this.#at}`)
   }

@@ -27,7 +27,7 @@ export function shortVersion({ name, tag, fields }: Content): string | undefined
   return codingSuffix(version) === undefined ? version : undefined
 }
 
-/** The version that a proxy has appended the suffix of a coding to. Returns any other version unchanged. */
+/** Removes the suffix of a content coding that a proxy has appended to a version. Returns other versions unchanged. */
 export function withoutCoding(version: string): string {
   const suffix = codingSuffix(version)
   if (suffix === undefined) return version

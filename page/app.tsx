@@ -102,7 +102,7 @@ export function App({
   return <Plants {...{ docs, session, drafts, log }} onSignOut={signOut} />
 }
 
-/** Deletes what the tab keeps, unless it belongs to the one who signs in. */
+/** Deletes what the tab keeps, unless it belongs to the person or token that signs in. */
 async function handOver({ storage, drafts, log }: Kept, owner: Owner): Promise<void> {
   if (storage.owner?.id === owner.id) return
   drafts.clear()

@@ -1,7 +1,6 @@
 /**
- * Runs test files in processes of plain Node: tap's loader, which threads and child processes would inherit, takes
- * longer to load than most of them work. Many files share a process, because loading the service takes longer than
- * most files.
+ * Runs test files in processes of plain Node: threads and child processes would inherit tap's loader, which takes longer
+ * to load than most of them run. Many files share a process, because loading the service takes longer than most files.
  */
 import { globSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,7 +11,7 @@ const TESTS = fileURLToPath(new URL('../test/', import.meta.url))
 const RUN_FILES = `${TESTS}processes/files.ts`
 const COMPILE_CACHE = fileURLToPath(new URL('../.tap/compile-cache', import.meta.url))
 
-/** Limit for one process, in milliseconds: many times what it needs, because the machine can be busy. */
+/** The limit for one process, in milliseconds: many times what it needs, because the machine can be busy. */
 const TIMEOUT_MS = 1_200_000
 
 /** The files of each process: those of a folder, of a part of a large one, or of several small ones. */

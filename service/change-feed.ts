@@ -38,8 +38,9 @@ export type NoChanges = 'malformed' | 'expired'
  * store or from an export with its cursor, yields the plants in the store.
  *
  * The changes to each plant are in the order in which they were made, and a change that was acknowledged before another
- * was requested comes first. The last change of a list has `endsTransaction`, unless others that were made together with
- * it follow. Whatever has it is the end of a transaction, or of all of a list in it. The last change of the feed has it.
+ * was requested comes first. A change with `endsTransaction` is the end of a transaction, or of a complete list within
+ * one. The last change of a list has it, unless changes of other lists in the same transaction are interleaved and follow.
+ * The last change of the feed always has it.
  *
  * Cursors are opaque, in the characters of base64url. They stay valid when the store is reopened, and on every process
  * that shares the database. If the feed has lost changes up to the cursor, as after a restore, the cursor is `expired`.

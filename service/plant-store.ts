@@ -44,8 +44,8 @@ export type PlantChange =
 
 /**
  * How much stored text a list of several changes may affect, in UTF-8 bytes: the names, tags and own fields of its
- * plants before and after each change. So a list that takes back another one is accepted if that was. An update of all
- * of it takes a fraction of a second.
+ * plants before and after each change. The list that undoes an accepted list is therefore accepted too. Changing this
+ * much takes a fraction of a second.
  */
 export const LIST_TEXT_MAX = 2 ** 23
 
@@ -244,7 +244,7 @@ export function contentVersion(plant: Plant): string {
  * The store is unavailable, through no fault of the caller. Unless it is damaged, it recovers on its own:
  * - `busy`: too many calls are waiting, or another process has locked the store;
  * - `failing`: the disk is full or faulty, the server is unreachable, or too few standbys would have a change;
- * - `damaged`: the database is, so an operator must restore it. Until then, the store accepts no changes;
+ * - `damaged`: the database is damaged, and accepts no changes until an operator has restored it;
  * - `restricted`: see Restriction.
  */
 export class StoreUnavailable extends Error {

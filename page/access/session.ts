@@ -15,7 +15,7 @@ export interface Session {
   readonly person: Person | undefined
   /** The name of the person or the token. */
   readonly name: string
-  /** The same for a new token with the name of an earlier one, because names are how a service tells tokens apart. */
+  /** Identifies the owner of unsaved changes. Tokens with the same name have the same, because names identify tokens. */
   readonly ownerId: string
   /** When the token expires. Undefined if it never does, or is replaced. */
   readonly expiresAt: string | undefined

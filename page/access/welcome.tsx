@@ -49,7 +49,7 @@ export function Welcome({
               {unsaved === 1 ? '1 change is not saved' : `${unsaved} changes are not saved`}
             </strong>
             . Keep this tab open, and sign in again as <bdi>{owner}</bdi>, with the same account or
-            a token with that name. If somebody else signs in here, they are deleted.
+            a token with that name. If somebody else signs in here, unsaved changes are deleted.
           </p>
         )}
         <p id="problem" class="problem" role="alert">

@@ -207,7 +207,7 @@ export class ChangeRun<Each extends Intent> {
     }
     const { areAlike, stopsAtConflict, onRefused } = this.#options
     if (isTooLarge(error) && !stopsAtConflict) {
-      // Alone, it has a shorter body than in a list.
+      // The request for a single change is shorter than a list with it.
       await this.#deliverEach([intent], isUncertain)
       return
     }

@@ -12,7 +12,7 @@ export interface Refusal<Each extends Intent> {
 
 const REFUSED = new Set([400, 404, 409, 412])
 
-/** Also of proxies, which can permit less than the service. */
+/** Proxies send it too, because they can allow less than the service. */
 const CONTENT_TOO_LARGE = 413
 
 const TAKEN = 'A different plant has this id'

@@ -120,7 +120,7 @@ function PlantConflict({ drafts, draft, saver, onDiscard }: ConflictProps) {
   )
 }
 
-/** What has happened. Gets the focus in place of a button, which a key that is meant for something else could press. */
+/** What has happened. Gets the focus instead of a button, which a key meant for something else could press. */
 function Reason({
   text,
   elementRef = null,

@@ -45,8 +45,8 @@ export class Drafts extends Model {
   #latestKey = 0
   /** How often all were discarded. */
   #cleared = 0
-  /** How often the service came back. */
-  #returns = 0
+  /** How often a lost connection was restored. */
+  #reconnects = 0
   /** By the key of a draft that is being sent: what was last reported to be stored. */
   readonly #reported = new Map<number, Plant | undefined>()
 
@@ -216,9 +216,9 @@ export class Drafts extends Model {
     }
   }
 
-  /** Sends what could not be sent, now that the service is back. A request that is lost only now is repeated too. */
+  /** Sends what could not be sent, now that the service is back. Requests in flight that fail later are repeated too. */
   async resume(saver: Saver): Promise<void> {
-    this.#returns += 1
+    this.#reconnects += 1
     await this.sendAll(saver)
   }
 
@@ -238,7 +238,7 @@ export class Drafts extends Model {
       return
     }
     const after = wantedOf(draft)
-    const [cleared, returns] = [this.#cleared, this.#returns]
+    const [cleared, reconnects] = [this.#cleared, this.#reconnects]
     this.#reported.delete(key)
     this.#update(key, { state: 'sending', ...NO_PROBLEM })
     try {
@@ -263,7 +263,7 @@ export class Drafts extends Model {
       const state = isTransient(error) || isRejected(error) ? 'unsent' : 'refused'
       const { name: problemField, problem = explain(error) } = explainField(error)
       this.#update(key, { state, problem, problemField, hasFailed: true })
-      if (state === 'unsent' && returns !== this.#returns) await this.send(key, saver)
+      if (state === 'unsent' && reconnects !== this.#reconnects) await this.send(key, saver)
     }
   }
 

@@ -19,7 +19,7 @@ import { Tools } from './tools.tsx'
 import { useExpanded } from './use-expanded.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { usePlantView } from './use-plant-view.ts'
-import { useReturn } from './use-return.ts'
+import { useReconnect } from './use-reconnect.ts'
 import { useRuns } from './use-runs.ts'
 import { useSaver } from './use-saver.ts'
 import './plants.css'
@@ -50,7 +50,7 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
   const navigation = useNavigation(client, view, focus)
   const saving = useSaver(session, view, log, focus)
   const { saver } = saving
-  useReturn(view, () => canWrite && drafts.resume(saver))
+  useReconnect(view, () => canWrite && drafts.resume(saver))
   const runs = useRuns(log, drafts, saver, focus)
   const select = (selection: Selection) => {
     saving.endAnnouncement()

@@ -5,7 +5,7 @@ import { storages } from '../access/session.ts'
 /** Where the tab's storage has the tab's own name. */
 const TAB = 'plant-store-tab'
 
-/** The entries that say when a tab was last used, and whose the others are. */
+/** The entries that say when a tab was last used, and who owns the others. */
 const USED_AT = ''
 const OWNER = 'owner'
 
@@ -43,12 +43,12 @@ export class TabStorage {
     return opened
   }
 
-  /** Whose the entries are. Undefined if there are none, and until one has been read. */
+  /** Who owns the entries. Undefined if there are none, and until one has been read. */
   get owner(): Owner | undefined {
     return this.#owner
   }
 
-  /** Deletes all entries. Those that follow belong to somebody else. */
+  /** Deletes all entries. Later ones belong to a new owner. */
   async handOver(owner: Owner): Promise<void> {
     await this.delete(await this.names())
     this.#owner = owner

@@ -15,13 +15,13 @@ const USER_ERRORS = [UserError, ContractError, StoreUnavailable]
  * @param args the arguments after the name of the program
  */
 export async function main(args: readonly string[]): Promise<void> {
-  // Otherwise, they would be uncaught exceptions. Commands await what they print, and do without their messages.
+  // Otherwise, these errors would be uncaught exceptions. `print` reports those that matter.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
   try {
     await program().parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof ClosedPipe) {
-      // Like other programs in a pipeline, it ends without a message.
+      // The command ends without a message, like other programs in a pipeline.
     } else if (isUserError(error)) {
       // It can quote another service.
       process.stderr.write(`plant-store: ${escapeControlCharacters(error.message)}\n`)

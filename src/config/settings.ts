@@ -157,7 +157,7 @@ export const settings = {
   keepAliveTimeout: {
     argument: '<duration>',
     description:
-      'how long a connection can be idle between requests; longer than in the proxy or load balancer before the service',
+      'how long a connection can be idle between requests; should be longer than in a proxy or load balancer in front of the service',
     default: '72s',
     read: duration(TIMEOUT_MAX),
   },

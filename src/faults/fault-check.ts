@@ -83,7 +83,7 @@ export function parseFaults(json: string, errors: DocumentedErrors): readonly Fa
 
 function parseExact(json: string): unknown {
   if (json.startsWith('\uFEFF')) {
-    throw new InvalidJson('faults are not valid JSON: expected no byte order mark before them')
+    throw new InvalidJson('faults are not valid JSON: remove the byte order mark at their start')
   }
   try {
     return JSON.parse(json, (_name, value, context?: { source?: string }) =>

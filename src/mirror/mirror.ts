@@ -40,11 +40,11 @@ const WAIT_SECONDS = 4
 /** The delays after failures, in milliseconds. */
 const DELAYS = { delayMs: 500, delayMsMax: 5000, jitter: true }
 
-/** Larger than any transaction that a service makes. Only SQL makes larger ones. */
+/** Services make no larger transactions. Only SQL does. */
 const TRANSACTION_MAX: TransactionSize = { changes: 10_000, text: STEP_TEXT_MAX }
 
 const LARGE =
-  'a transaction is too large to be applied at once, so reads get 503 until all of it is'
+  'a transaction is too large to be applied at once, so reads get 503 until it is applied completely'
 
 const REFUSALS: { readonly [result in Exclude<RestrictionResult, 'done' | 'too-large'>]: string } =
   {
@@ -93,11 +93,11 @@ class MirrorRun {
   #copied = 0
   #pending: PendingChanges | undefined
   /**
-   * How many changes a step has, unless they are in one transaction, and how many plants it copies: fewer if a step was
-   * too large, until steps are small again.
+   * The maximum number of plants that a step copies and, unless one transaction has more, of changes that it applies.
+   * Halved when a step was too large, and doubled again after each that was not.
    */
   #limit = PAGE_SIZE
-  /** Whether no service shows the plants. */
+  /** Whether services have stopped showing the plants. */
   #isHidden = false
 
   constructor(options: MirrorOptions) {
@@ -200,7 +200,7 @@ class MirrorRun {
     await this.#commit({ expected: mirror, next: { ...mirror, consistentAt } })
   }
 
-  /** Resolves to whether the step was made. If it was too large, the next ones are smaller. */
+  /** Resolves to whether the step was made. If it was too large, the next one is smaller. */
   async #commit(step: MirrorStep): Promise<boolean> {
     const result = await this.#options.store.restrict(step)
     if (result === 'too-large') {

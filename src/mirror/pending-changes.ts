@@ -7,7 +7,7 @@ export interface TransactionSize {
   readonly text: number
 }
 
-/** The changes that a mirror has read and not applied. */
+/** The changes that a mirror has read, but not applied yet. */
 export class PendingChanges {
   /** The changes up to this cursor have been applied. */
   #applied: string
@@ -19,7 +19,7 @@ export class PendingChanges {
   /** How many changes there are up to a goal that was reached. */
   #reached: number | undefined
 
-  /** @param goal see there */
+  /** @param goal see the property */
   constructor(applied: string, goal: string | undefined) {
     this.#applied = applied
     this.#goal = goal
@@ -35,8 +35,8 @@ export class PendingChanges {
   }
 
   /**
-   * A later cursor at which the feed of the source ended at some time, and so did a transaction. The feed of an earlier
-   * version has no other ends.
+   * A later cursor at which the source's feed once ended, so a transaction ends there too. The feed of an earlier version
+   * shows no other ends.
    */
   get goal(): string | undefined {
     return this.#goal

@@ -188,7 +188,7 @@ function requireType(type: unknown): void {
 
 /**
  * What a token grants, in the issuer's words. Application tokens of Microsoft Entra have `roles` instead of scopes, and
- * those of Auth0 can have `permissions`. In a token with scopes, they are the user's, and an app may not use them all.
+ * those of Auth0 can have `permissions`. In a token with scopes, they are those of the user, not all of which the app may use.
  */
 function readGranted({ scope, scp, roles, permissions }: Record<string, unknown>): unknown[] {
   if (scope === undefined && scp === undefined)

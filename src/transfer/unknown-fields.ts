@@ -37,7 +37,7 @@ const CONTROLS = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu
 
 /**
  * Replaces control characters with the escapes of JSON, so that quoted input can neither control the user's terminal nor
- * show another text than it is. JSON itself does not escape DEL, the C1 control characters, such as CSI, and others.
+ * appear as different text. JSON itself does not escape DEL, the C1 control characters, such as CSI, and others.
  */
 export function escapeControlCharacters(text: string): string {
   return text.replace(CONTROLS, (control) =>

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { compileCacheFolder } from '../../bin/compile-cache.js'
+import meta from '../../package.json' with { type: 'json' }
 import { run, withoutTap } from '../helpers/command.ts'
 
 const user = process.geteuid?.() as number
@@ -156,7 +157,8 @@ for (const { what, variables, used } of [
   t.test(`the command caches compiled code ${what}`, async (t) => {
     const home = homeOf(t, ['.cache', 'tmp', 'chosen'])
     const env = { HOME: home, TMPDIR: join(home, 'tmp'), XDG_CACHE_HOME: '', ...variables }
-    t.match(await run(t, ['--version'], { cwd: home, env }), { code: 0, stderr: '' })
+    const stdout = `${meta.version}\n`
+    t.strictSame(await run(t, ['--version'], { cwd: home, env }), { code: 0, stdout, stderr: '' })
     t.equal(readdirSync(join(home, ...used)).length, 1)
     const others = ['.cache', 'tmp', 'chosen'].filter((folder) => folder !== used[0])
     for (const folder of others) t.same(readdirSync(join(home, folder)), [], folder)

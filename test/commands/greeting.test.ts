@@ -76,29 +76,15 @@ t.test('the curl command trusts a self-signed certificate', async (t) => {
 
 const CREATE_COMMAND = `plant-store token create --name mine --scope read,write --database '${resolve('data/plants.db')}'`
 
-const accesses = [
-  {
-    access: { file: '/x/access-token' },
-    location: '/x/access-token',
-    bearer: "$(cat '/x/access-token')",
-  },
-  { access: { file: "/it's" }, location: "/it's", bearer: "$(cat '/it'\\''s')" },
-  { access: { variable: 'A_TOKEN' }, location: 'in A_TOKEN', bearer: '$A_TOKEN' },
-  { access: { token: 'plant_x' }, location: 'plant_x', bearer: 'plant_x' },
-  {
-    access: { hasTokens: false },
-    location: `create one with ${CREATE_COMMAND}`,
-    bearer: '<token>',
-  },
-  {
-    access: { hasTokens: true },
-    location: `use an existing one or create one with ${CREATE_COMMAND}`,
-    bearer: '<token>',
-  },
-]
-
 t.test('the greeting shows where the token is', async (t) => {
-  for (const { access, location, bearer } of accesses) {
+  for (const [access, location, bearer] of [
+    [{ file: '/x/access-token' }, '/x/access-token', "$(cat '/x/access-token')"],
+    [{ file: "/it's" }, "/it's", "$(cat '/it'\\''s')"],
+    [{ variable: 'A_TOKEN' }, 'in A_TOKEN', '$A_TOKEN'],
+    [{ token: 'plant_x' }, 'plant_x', 'plant_x'],
+    [{ hasTokens: false }, `create one with ${CREATE_COMMAND}`, '<token>'],
+    [{ hasTokens: true }, `use an existing one or create one with ${CREATE_COMMAND}`, '<token>'],
+  ] as const) {
     const text = greeting(config, { url: here, access })
     t.match(text, `token     ${location}\n`)
     t.match(text, `-H "Authorization: Bearer ${bearer}"`)

@@ -78,15 +78,6 @@ t.test('by default, neither requests nor warnings are logged', async (t) => {
   )
 })
 
-t.test('the log is readable text on a terminal', async (t) => {
-  const command = startPrepared(t, 'process.stderr.isTTY = true')
-  await command.listening()
-  command.process.kill('SIGTERM')
-  const { code, stderr } = await command.finished()
-  t.equal(code, 0)
-  t.match(stderr, /^\[[\d:.]+\] .*INFO.*: .*Server listening at .*\n.*stopping.*\n.*stopped.*\n$/)
-})
-
 const noTerminal = spawnSync('script', ['--version']).error && 'requires script from util-linux'
 t.test(
   'Ctrl-C on a terminal stops the service, which logs the shutdown',

@@ -5,14 +5,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { backup } from '../../src/commands/backup/backup.ts'
-import { openStore } from '../../src/stores/engines.ts'
-import type { Store } from '../../src/stores/shared/store.ts'
 import { StoreError } from '../../src/stores/shared/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
 import { otherVersion } from '../stores/postgres/databases.ts'
+import { useStore } from './use-store.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -29,18 +28,6 @@ t.test('a command that needs a database says how to create it', async (t) => {
   const missing = await runHere(['token', 'create', '--name', 'x', '--database', url])
   t.strictSame(missing, { code: 1, stdout: '', stderr })
 })
-
-async function using<Result>(
-  database: string,
-  use: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = await openStore({ database, lockTimeout: 60_000 })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
-}
 
 t.test(
   'the service stores plants and tokens on the server, and nothing in its folder',
@@ -63,7 +50,7 @@ t.test(
     const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
     const secret = stdout.trim()
     t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
-    t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
+    t.same(await useStore(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
     t.strictSame(await token('revoke', 'ci'), {
       code: 0,
       stdout: `revoked ci in ${url}\n`,
@@ -92,7 +79,7 @@ t.test('a check prints one line per finding, and an export the plants', async (t
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
   t.strictSame(await runHere(['check', '--database', url]), empty)
-  await using(url, (store) => store.create({ id: 1n, name: 'x' }))
+  await useStore(url, (store) => store.create({ id: 1n, name: 'x' }))
   const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
   t.strictSame({ code, stderr }, { code: 0, stderr: WARNING })
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\nok {4}changes: 1 kept\n$/)
@@ -128,9 +115,9 @@ t.test('a password causes a warning only if other users can read it', async (t) 
 
 t.test('a password of the other database of a copy causes a warning, too', async (t) => {
   const url = await emptyDatabase()
-  await using(url, (store) => new AccessTokens(store).issue({ name: 'used', scopes: ['read'] }))
+  await useStore(url, (store) => new AccessTokens(store).issue({ name: 'used', scopes: ['read'] }))
   const database = join(t.testdir(), 'copy.db')
-  await using(database, async () => {})
+  await useStore(database, async () => {})
   t.strictSame(await runHere(['token', 'copy', withSecret(url), '--database', database]), {
     code: 0,
     stdout: `copied used\ncopied 1 of 1 tokens to ${database}\n`,
@@ -140,7 +127,7 @@ t.test('a password of the other database of a copy causes a warning, too', async
 
 t.test('required standbys are set, and a service with another number does not start', async (t) => {
   const database = await emptyDatabase()
-  await using(database, async () => {})
+  await useStore(database, async () => {})
   const require = (number: string) => runHere(['require-standbys', number, '--database', database])
   for (const number of ['0', '1']) {
     const stdout = `required standbys in ${database}: ${number}\n`

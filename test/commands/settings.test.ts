@@ -50,8 +50,3 @@ t.test('--help lists every setting with its variable and default', async (t) => 
   }
   t.match(stdout, settingsHelp)
 })
-
-t.test('--version prints the version of the package', async (t) => {
-  const { default: meta } = await import('../../package.json', { with: { type: 'json' } })
-  t.match(await run(t, ['--version']), { code: 0, stdout: `${meta.version}\n` })
-})

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { RENEW_FEED } from '../../src/stores/sqlite/feed/change-triggers.ts'
+import { importPlants } from '../../src/transfer/import.ts'
 import { runHere } from '../helpers/command-here.ts'
-import { createAll } from '../helpers/lists.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
 import { webhookIn } from '../webhooks/setting.ts'
+import { useStore } from './use-store.ts'
 
 const SECRET = /whsec_[A-Za-z0-9+/]{43}=/
 const MINUTE = /\d{4}-\d\d-\d\dT\d\d:\d\dZ/
@@ -17,14 +17,7 @@ const URL = 'https://receiver.example/hook'
 /** Runs `plant-store webhook …` on a database. */
 async function commandsOf(t: Test) {
   const database = join(t.testdir(), 'plants.db')
-  const use = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
-    const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
-    try {
-      return await work(store)
-    } finally {
-      await store.close()
-    }
-  }
+  const use = <Result>(work: (store: Store) => Promise<Result>) => useStore(database, work)
   await use(async () => {})
   const webhook = (...args: string[]) => runHere(['webhook', ...args, '--database', database])
   const add = (name: string, ...args: string[]) =>
@@ -97,9 +90,7 @@ t.test('the lag is that of the next change to deliver', async (t) => {
   const lag = async () => (await webhook('list')).stdout.split('\n')[1]?.split(/ {2,}/)[3]
   await add('orders')
   const plants = Array.from({ length: 1000 }, (_, id) => ({ id: BigInt(id), name: 'plant' }))
-  await use(async (store) => {
-    await createAll(store, plants)
-  })
+  await use((store) => importPlants(store, plants, 'stop'))
   t.match(await lag(), /^\d+m?s$/)
   await webhook('remove', 'orders')
   await add('orders', '--events', 'plantRemoved')
@@ -107,9 +98,8 @@ t.test('the lag is that of the next change to deliver', async (t) => {
     await store.update(1n, { name: 'other' })
   })
   t.equal(await lag(), 'none')
-  await use(async (store) => {
-    for (const { id } of plants) await store.update(id, { name: 'another' })
-  })
+  const renamed = plants.map(({ id }) => ({ id, name: 'another' }))
+  await use((store) => importPlants(store, renamed, 'replace'))
   t.match(await lag(), /^\d+m?s$/, 'there may be one among those that are not searched')
   await use((store) => store.remove(1n))
   t.match(await lag(), /^\d+m?s$/)

@@ -174,7 +174,7 @@ t.test('each body of the contract is a plant or an array of plants', async (t) =
 })
 
 t.test('a byte order mark before JSON is named, because it is invisible', async (t) => {
-  const message = 'body is not valid JSON: expected no byte order mark (EF BB BF) before it'
+  const message = 'body is not valid JSON: remove the byte order mark (EF BB BF) at its start'
   t.throws(() => read('\uFEFF{"id":1}'), { constructor: InvalidJson, message })
 })
 

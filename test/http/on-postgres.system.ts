@@ -7,7 +7,7 @@ import { postgres } from '../helpers/engine.ts'
 import { runFiles } from '../helpers/run-files.ts'
 import { startOn, startService } from '../helpers/service.ts'
 
-startOn(await postgres())
+startOn(t, await postgres())
 
 t.test('the services of these tests use the server', async (t) => {
   t.match((await startService(t)).database, /^postgres:/)

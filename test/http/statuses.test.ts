@@ -15,6 +15,7 @@ import { Issuer, newKey } from '../helpers/issuer.ts'
 import { makeMirror } from '../helpers/mirrors.ts'
 import {
   type Call,
+  expireRequests,
   type Service,
   type StartOptions,
   sendRaw,
@@ -175,9 +176,12 @@ const ERRORS: { [Code in ErrorCode]?: Produce } = {
   'plant-not-found': (call) => send({ ...call, path: '/plants/5' }),
   'method-not-allowed': (call) => send({ ...call, method: 'DELETE', path: '/plants' }),
   'request-timeout': async (call) => {
-    const to = await other('slow')
-    if (call.body === undefined)
-      return (await sendRaw(to.port, `${call.method} ${call.path}`, false))[0]
+    if (call.body === undefined) {
+      const { port } = await other('slow')
+      return (await sendRaw(port, `${call.method} ${call.path}`, false))[0]
+    }
+    const to = await start()
+    to.app.server.once('request', () => expireRequests(to))
     return sendHeadOf(call, { to, more: `${JSON_TYPE}Content-Length: 9\r\n` })
   },
   'cursor-expired': (call) => send({ ...call, path: `/changes?after=${EXPIRED}` }),

@@ -240,12 +240,6 @@ t.test('another id is another plant, without a conflict', async (t) => {
   t.match(drafts.all, [{ state: 'editing' }])
 })
 
-t.test('a plant that is being deleted is not deleted again', async (t) => {
-  const { drafts, saver, saved } = await beginEdit(t)
-  await Promise.all([drafts.delete(acer, saver), drafts.delete(acer, saver)])
-  t.equal(saved.length, 1)
-})
-
 t.test('an edit ends once the person has chosen what others have stored', async (t) => {
   const { drafts, saver, draft, saved } = await beginEdit(t)
   drafts.type(draft.key, { name: 'mine', tag: 'mine' })

@@ -5,20 +5,18 @@ import { PAGE_SIZE, PlantList } from '../../page/list/plant-list.ts'
 import { IdRanges } from '../../page/selection/id-ranges.ts'
 import { PlantSelection } from '../../page/selection/plant-selection.ts'
 import { countSelected } from '../../page/selection/selected-count.ts'
+import { named } from './changes/run.ts'
 
 /** The ranges, such as `1..3 7`. */
 function describe({ ranges }: PlantSelection): string {
   return [...ranges].map(({ from, to }) => (from === to ? from : `${from}..${to}`)).join(' ')
 }
 
-const named = (start: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ id: BigInt(start + index), name: 'Abies' }))
-
 /** The plants 1 to 10,000, of which those near 5,000 are in memory, and those near some others. */
 function longList({ kept = [] as bigint[], isComplete = true, first = 1 } = {}): PlantList {
   const list = new PlantList({}, first === 1 ? undefined : BigInt(first))
   for (let start = first; start < 10_000; start += PAGE_SIZE) {
-    list.append(named(start, PAGE_SIZE), false)
+    list.append(named('Abies', start, PAGE_SIZE), false)
   }
   list.append([], isComplete)
   list.forget(5000 - first, 5020 - first, kept)
@@ -116,7 +114,7 @@ const some = (...ranges: readonly (readonly [from: bigint, to: bigint])[]) =>
 
 t.test('a list that is in memory counts what is selected', async (t) => {
   const list = new PlantList({})
-  list.append([...named(1, 5), ...named(11, 5)], true)
+  list.append([...named('Abies', 1, 5), ...named('Abies', 11, 5)], true)
   for (const { ranges, plants, gone } of [
     { ranges: IdRanges.NONE, plants: 0 },
     { ranges: IdRanges.ALL, plants: 10 },

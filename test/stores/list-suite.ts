@@ -73,6 +73,29 @@ export function listSuite(t: Test, engine: Engine): void {
     t.strictSame(await stored(ids), Array(9).fill(undefined))
   })
 
+  t.test('small lists do not wait for lists of large plants', async (t) => {
+    const ids = unusedIds(6)
+    for (const id of ids) await store.create({ id, name: MEGABYTE })
+    const small = unusedIds(200)
+    await createAll(
+      store,
+      small.map((id) => ({ id, ...A })),
+    )
+    const retag = (id: bigint) => ({ type: 'update', id, patch: { tag: 'x' } }) as const
+    const large = [ids.slice(0, 3), ids.slice(3)].map((each) =>
+      store.apply(each.map(retag), 'all-or-none'),
+    )
+    const lists = Array.from({ length: 100 }, (_, index) =>
+      store.apply(removals(small.slice(2 * index, 2 * index + 2)), 'all-or-none'),
+    )
+    t.strictSame(await Promise.all(large), Array(2).fill(Array(3).fill('updated')))
+    t.strictSame(await Promise.all(lists), Array(100).fill(['removed', 'removed']))
+    t.strictSame(await Promise.all([...ids, ...small].map((id) => store.remove(id))), [
+      ...Array(6).fill('removed'),
+      ...Array(200).fill('not-found'),
+    ])
+  })
+
   t.test('one change is possible however large the plant is', async (t) => {
     const [id = 0n] = unusedIds(1)
     const name = 'x'.repeat(LIST_TEXT_MAX + 1)

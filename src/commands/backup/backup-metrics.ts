@@ -11,7 +11,8 @@ export interface BackupFigures {
 
 /**
  * Replaces a file with metrics in Prometheus's text format, for the textfile collector of node_exporter. Other users can
- * read it, because the collector runs as one. The temporary name does not end with `.prom`, so it is not collected.
+ * read it, because the collector runs as a different user. The temporary name does not end with `.prom`, so the collector
+ * ignores it.
  */
 export function writeBackupMetrics(file: string, figures: BackupFigures): void {
   const draft = `${file}.partial`

@@ -50,8 +50,9 @@ const TASKS = {
 }
 
 /**
- * Shows the progress of a copy, and prints its size, followed by advice on standard error. If a signal ends the process, the unfinished copy is removed. Once
- * the copy gets its name, signals are ignored, so that what is there is always complete and reported.
+ * Shows the progress of a copy, and prints its size, followed by advice on standard error. If a signal ends the process,
+ * the unfinished copy is removed. Once the copy gets its name, signals are ignored, so that what is there is always
+ * complete and reported.
  */
 async function copy<Summary extends BackupSummary>(
   what: keyof typeof TASKS,

@@ -18,8 +18,8 @@ export class ClosedPipe extends Interrupted {
 }
 
 /**
- * Prints lines to standard output, without control characters. Nothing else does, because errors of
- * `process.stdout.write` that nobody awaits are lost.
+ * Prints lines to standard output, with control characters escaped. Commands use it instead of `process.stdout.write`,
+ * whose errors are lost unless its callback handles them.
  *
  * @throws ClosedPipe, or FileError if standard output cannot be written
  */
@@ -34,12 +34,12 @@ export async function print(text: string): Promise<void> {
 function write(text: string): Promise<void> {
   const { stdout } = process
   return new Promise((resolve, reject) => {
-    // After the first failure, the others have a less useful error.
+    // Writes after the first failure have a less useful error.
     stdout.write(text, (error) => (error ? reject(stdout.errored ?? error) : resolve()))
   })
 }
 
-/** Prints to standard output what the command does not depend on. A failure is only reported. */
+/** Prints a message that the command can do without to standard output. A failure is reported, and changes nothing. */
 export async function announce(text: string): Promise<void> {
   try {
     await print(text)

@@ -112,7 +112,7 @@ export async function rotateWebhook(database: string, name: string): Promise<voi
     requireReader()
     await find(store, name)
     const secret = newSecret()
-    // Before it is stored, because the old one could not be restored if this fails.
+    // Printed before it is stored: if printing failed afterwards, the old secret could not be restored.
     await print(`${secret}\n`)
     const until = new Date(Date.now() + ROTATION_MS)
     requireFound(name, await store.webhooks.rotateSecret(name, secret, until))

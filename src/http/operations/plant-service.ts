@@ -154,7 +154,7 @@ export class PlantService implements Handlers {
     if (bodyId !== id) return toMismatch(id, bodyId)
     const result = await this.#store.update(id, this.#codec.toReplacement(content), expected)
     if (typeof result === 'string') return toFailure(id, result)
-    // RFC 9110 §9.3.4: with a version, the client would take what it has sent for the plant.
+    // With an ETag, a client can assume that the plant is what it sent (RFC 9110 §9.3.4).
     const version = this.#codec.isExactly(result, content) ? contentVersion(result) : undefined
     return { body: this.#codec.plantJson(result), version }
   }

@@ -97,7 +97,7 @@ function withReason(failure: AnyFailure, { headers }: ValidRequest): AnyFailure 
   if (failure.failure !== 'plant-changed' || !hasWeakTag(headers['if-match'])) return failure
   const message =
     'If-Match has a weak ETag, which never matches: remove its W/, which a proxy that compresses ' +
-    'responses has added, or turn off compression of JSON in the proxy'
+    'responses adds, or turn off compression of JSON in the proxy'
   return { ...failure, message }
 }
 

@@ -13,8 +13,8 @@ import { countRepetitions, headersError } from './request-head.ts'
 const MAX_AGE_SECONDS = 7200
 
 /**
- * `Last-Event-ID` is what browsers send to resume an event stream. The last three, of W3C Trace Context and W3C Baggage,
- * are not in the contract: instrumented apps add them to all requests.
+ * `Last-Event-ID` is what browsers send to resume an event stream. The last three (W3C Trace Context and W3C Baggage) are
+ * not in the contract: instrumented apps add them to all requests.
  */
 const REQUEST_HEADERS = [
   'Authorization',

@@ -70,7 +70,7 @@ const RACE = /^(23505|42P07|42710)$/
 const ATTEMPTS_MAX = 100
 const DELAY_MS = 10
 
-/** How long a statement can take while the server responds: each replica waits for those that began before it. */
+/** How long a statement can take while the server responds: a replica waits for those that began before it. */
 const WAIT_MS_MAX = 60_000
 
 const CREATING = 'another transaction is creating its schema'
@@ -87,7 +87,7 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   const obstacle = findSchemaObstacle(version, last)
   if (obstacle !== undefined) throw new StoreError(obstacle)
   if (version === last) return
-  // Nobody uses the plants before the schema is complete. Later, a statement that waits for them makes others wait, too.
+  // Nobody uses the plants before the schema is complete. Later, a statement that waits for them would block others.
   const isCreating = version === 0
   const run = (statement: string) =>
     runMigration(connections, isCreating, () =>

@@ -7,7 +7,7 @@ import { InFlight } from './in-flight.ts'
  */
 const TRANSACTION_MAX: Size = { changes: 512, text: 2 ** 23 }
 
-/** In place of the result of a change that its transaction had no room for. */
+/** The result of a change for which the transaction had no room. */
 export type Postponed = 'postponed'
 
 /** Whether a transaction of a size takes no further change. Its last one may exceed the limit. */

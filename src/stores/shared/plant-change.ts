@@ -19,6 +19,7 @@ import {
   type StoredPlant,
 } from '../../../service/plant-store.ts'
 import type { Size } from './group-commit.ts'
+import { ROW_TEXT_MAX } from './page-limits.ts'
 
 /** The parameters of PlantStore.apply. */
 export interface ChangeList {
@@ -108,7 +109,7 @@ function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
 /** The memory of a string object, in UTF-16 units. An If-Match header can hold thousands of short strings. */
 const STRING_OVERHEAD = 16
 
-/** What changes do to a plant: it is undefined where there is none, and the same object if they have no effect. */
+/** A plant before and after changes: undefined if there is none, and the same object if they have no effect. */
 export interface Effect {
   readonly before: StoredPlant | undefined
   readonly after: StoredPlant | undefined
@@ -123,6 +124,15 @@ export function measureEffect({ before, after }: Effect): number {
 /** The length of a plant's text in UTF-8, in bytes. */
 export function textBytes({ name, tag, fields }: Plant): number {
   return Buffer.byteLength(name) + Buffer.byteLength(tag ?? '') + Buffer.byteLength(fields ?? '')
+}
+
+/**
+ * Whether a change affects a large plant, or makes one.
+ *
+ * @param bytes of the plant's text before it; undefined if there is no plant
+ */
+export function isLarge(change: PlantChange, bytes = 0): boolean {
+  return bytes + measureText(change) > ROW_TEXT_MAX
 }
 
 /** How much text the changes of a list may affect, in bytes. A single change may affect any. */

@@ -4,7 +4,7 @@ import { UserError } from '../../system/errors.ts'
 /** A database cannot be opened, checked or backed up. The message gives the reason in one line, for the operator. */
 export class StoreError extends UserError {}
 
-/** The error for a call that found the database damaged, or for a change since. */
+/** The error of a call that finds the database damaged, and of later changes. */
 export function damagedError(detail: string): StoreUnavailable {
   return new StoreUnavailable('damaged', detail, 'its database is damaged')
 }

@@ -13,15 +13,6 @@ let latest = 0n
 const plants = (count: number) =>
   Array.from({ length: count }, () => ({ id: ++latest, name: 'Abies', tag: 'Tree' }))
 
-t.test('a batch is stored, and a repeated batch changes nothing', async (t) => {
-  const body = plants(1000)
-  const first = await service.call({ path, body })
-  t.equal(first.status, 200)
-  t.equal(first.body, '{"created":1000,"replayed":0}')
-  t.strictSame((await service.call({ path, body })).json, { created: 0, replayed: 1000 })
-  t.strictSame(await service.stored(latest), { id: latest, name: 'Abies', tag: 'Tree' })
-})
-
 t.test('the first conflict is named by index and id, and nothing is stored', async (t) => {
   const body = plants(4)
   const [first, second, third, fourth] = body

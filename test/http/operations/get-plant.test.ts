@@ -1,4 +1,4 @@
-/** Ids in the path, and the entity tags of GET /plants/{id}. */
+/** Ids in the path of /plants/{id}. */
 import t from 'tap'
 import { type Service, startService } from '../../helpers/service.ts'
 
@@ -33,16 +33,3 @@ for (const id of INVALID_IDS) {
     }
   })
 }
-
-t.test('an entity tag depends only on the content, across changes and services', async (t) => {
-  const plant = { id: 20n, name: 'Abies alba Mill.', tag: 'Tree' }
-  const path = '/plants/20'
-  const other = await startService(t)
-  for (const each of [service, other]) await each.call({ body: plant })
-  const { etag } = (await get(20n)).headers
-  t.equal((await other.call({ method: 'GET', path })).headers.etag, etag)
-  for (const tag of ['Shrub', 'Tree']) {
-    await service.call({ method: 'PATCH', path, body: { tag } })
-    t.equal((await get(20n)).headers.etag === etag, tag === 'Tree')
-  }
-})

@@ -102,18 +102,3 @@ t.test('Last-Event-ID does not apply to pages', async (t) => {
   const { json } = await service.call({ method: 'GET', path: '/changes?limit=1', headers })
   t.match(json, [{ type: 'created' }])
 })
-
-for (const cursor of ['', 'x', 'LATEST', '%F0%9F%8C%B2', 'A'.repeat(100)]) {
-  t.test(`the malformed cursor ${cursor.slice(0, 10)} is rejected`, async (t) => {
-    t.match(await readPage(service, from(cursor)), { status: 400, json: { error: 40007 } })
-  })
-}
-
-t.test('changes that are no longer kept have expired', async (t) => {
-  const without = await startService(t, { instead: { readChanges: async () => 'expired' } })
-  const message =
-    'the changes after this cursor are no longer available: take a new cursor with after=latest, then read all plants again'
-  for (const query of ['', '?wait=60']) {
-    t.match(await readPage(without, query), { status: 410, json: { error: 41001, message } })
-  }
-})

@@ -73,7 +73,7 @@ for (const call of [...READS, ...CHANGES]) {
     const changed = `plant ${ID} has changed; fetch it again`
     const isWeak =
       'If-Match has a weak ETag, which never matches: remove its W/, which a proxy that ' +
-      'compresses responses has added, or turn off compression of JSON in the proxy'
+      'compresses responses adds, or turn off compression of JSON in the proxy'
     for (const ifMatch of [...different(), ...weak()]) {
       const message = String(ifMatch).includes('W/') ? isWeak : changed
       await assertRejected(t, { ...call, headers: { 'If-Match': ifMatch } }, 412, 41201, message)

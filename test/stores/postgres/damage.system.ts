@@ -9,7 +9,7 @@ import { emptyDatabases } from './databases.ts'
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
 
-const REFUSED = damagedError('the server has reported damaged data earlier')
+const REFUSED = damagedError('the server reported damaged data earlier')
 
 for (const [code, find] of [
   ['XX001', (store: PostgresStore) => store.create({ id: 2n, name: 'damaged' })],

@@ -65,6 +65,8 @@ t.test('without hard links, a copy is published, and still overwrites nothing', 
   }
   await t.rejects(publish(copy, taken, withoutLinks), { code: 'EEXIST' })
   await t.rejects(publish(copy, join(folder, 'missing', 'file'), withoutLinks), { code: 'ENOENT' })
+  const absent = join(folder, 'absent')
+  await t.rejects(publish(absent, file, withoutLinks), { code: 'ENOENT' })
   await publish(copy, file, withoutLinks)
   t.same(
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),

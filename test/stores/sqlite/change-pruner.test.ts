@@ -106,6 +106,20 @@ t.test('no transaction is cut, whatever its size and the limits', async (t) => {
   t.strictSame(page(), [])
 })
 
+t.test('what a rolled back transaction has examined is examined again', async (t) => {
+  const { db, create, count } = open(t)
+  const [hasExcess, prune] = [prepareExcess(db), preparePrune(db)]
+  create(1, 4)
+  const fail = db.transaction(() => {
+    prune(ALL)
+    throw new Error('the disk is full')
+  })
+  t.throws(fail, /the disk is full/)
+  while (prune(ALL));
+  t.equal(count(), 1n)
+  t.equal(hasExcess(ALL), false)
+})
+
 t.test('changes by other programs, which mark nothing, are deleted too', async (t) => {
   const { db, count } = open(t)
   const [hasExcess, prune] = [prepareExcess(db), preparePrune(db)]

@@ -54,9 +54,9 @@ const REFUSED: [what: string, make: (file: string) => void, reason: RegExp][] = 
     'a database with an older schema',
     (file) => {
       openDatabase({ file, lockTimeout: 0 }).close()
-      sql('PRAGMA user_version = 6')(file)
+      sql('PRAGMA user_version = 5')(file)
     },
-    /: its schema has version 6, but this program supports versions from 7: export the plants with the plant-store /,
+    /: its schema has version 5, but this program supports versions from 6: export the plants with the plant-store /,
   ],
   [
     'a database that has lost its version',

@@ -89,11 +89,13 @@ t.test('a transaction ends once it has affected much stored text', async (t) => 
   const large = 'x'.repeat(2 ** 21)
   for (let id = 1; id < 7; id++) await client.commit([creation(id, large)])
   const changes: WriteCall[] = [1n, 2n, 3n, 4n, 5n].map((id) => ({ type: 'remove', id }))
-  const list: WriteCall = { type: 'apply', changes: [{ type: 'remove', id: 9n }], mode: 'each' }
-  const others = [creation(6), creation(9), creation(10, large), list]
+  const lists = [5n, 9n].map((id): WriteCall => {
+    return { type: 'apply', changes: [{ type: 'remove', id }], mode: 'each' }
+  })
+  const others = [creation(6), creation(9), creation(10, large), ...lists]
   t.same(await client.commit([...changes, ...others]), [
     ...['removed', 'removed', 'removed', 'removed', 'postponed'],
-    ...['postponed', 'created', 'postponed', 'postponed'],
+    ...['postponed', 'created', 'postponed', 'postponed', ['removed']],
   ])
   t.same(await client.commit([{ type: 'remove', id: 5n }]), ['removed'])
 })

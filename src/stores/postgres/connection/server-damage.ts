@@ -21,7 +21,7 @@ export class ServerDamage {
     this.#findStart = findStart
   }
 
-  /** Must get every error of a statement. */
+  /** Must be called with every error of a statement. */
   note(error: unknown): void {
     const isDamage = error instanceof StoreUnavailable && error.reason === 'damaged'
     if (!isDamage || this.#found !== undefined) return
@@ -34,7 +34,7 @@ export class ServerDamage {
     const found = this.#found
     if (found === undefined) return
     if ((await found) === (await this.#findStart())) {
-      throw damagedError('the server has reported damaged data earlier')
+      throw damagedError('the server reported damaged data earlier')
     }
     this.#found = undefined
   }

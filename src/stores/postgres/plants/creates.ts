@@ -24,7 +24,7 @@ const FIND = limitText(
 
 /**
  * Creates plants in one statement, as if one after the other, and resolves to their results in the same order. Postpones
- * those with taken ids if the plants there are large.
+ * those with taken ids if the stored plants are large.
  *
  * @throws StoreUnavailable if they cannot be created now; some may have been created
  */

@@ -11,8 +11,10 @@ import {
   type ChangeList,
   decide,
   type Effect,
+  isLarge,
   listTextMax,
   measureEffect,
+  textBytes,
 } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
@@ -27,10 +29,13 @@ import {
 } from './plant-columns.ts'
 import { IdTaken, insertAll, insertingTransaction } from './plant-inserts.ts'
 
-/** The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. */
+/**
+ * The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. Reads small
+ * plants first, so that lists of such plants need no statement of their own.
+ */
 const FIND = limitText(
   `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`,
-  { order: 'id', condition: 'total <= $2::int8' },
+  { order: 'bytes, id', condition: 'total <= $2::int8' },
 )
 
 /** The text of plants that FIND has not read. */
@@ -57,7 +62,7 @@ type Applied = ListResult | Postponed
 
 /**
  * Applies lists in one transaction, as if one after the other, and resolves to their results in the same order. See
- * PlantStore.apply. Once the lists affect LIST_TEXT_MAX, it postpones the others.
+ * PlantStore.apply. Once the lists affect LIST_TEXT_MAX, it postpones others with changes of large plants.
  *
  * @throws StoreUnavailable if they cannot be applied now
  */
@@ -73,17 +78,23 @@ export async function attemptLists(run: Run, lists: readonly ChangeList[]): Prom
   const ids = [...new Set(lists.flatMap(({ changes }) => changes.map(({ id }) => id)))]
   const rows = await run<LimitedRow<MeasuredRow>>(FIND, [ids, LIST_TEXT_MAX])
   const plants = new Map(rows.filter(isRead).map((row) => [row.id, toPlant(row)]))
-  const unread = new Map(rows.filter((row) => !isRead(row)).map(({ id, bytes }) => [id, bytes]))
+  const unread = new Set(rows.filter((row) => !isRead(row)).map(({ id }) => id))
+  const lengths = new Map(rows.map(({ id, bytes }) => [id, bytes]))
   const free = new Set(ids)
   for (const { id } of rows) free.delete(id)
   const applied: Applied[] = []
   const effects: Effects[] = []
   let affected = 0
   for (const list of lists) {
-    const missing = [...new Set(list.changes.map(({ id }) => id))].filter((id) => unread.has(id))
-    const bytes = missing.reduce((sum, id) => sum + known(unread.get(id)), 0)
-    if (affected >= LIST_TEXT_MAX || bytes > listTextMax(list)) {
-      applied.push(affected >= LIST_TEXT_MAX ? 'postponed' : 'too-large')
+    const { changes } = list
+    if (affected >= LIST_TEXT_MAX && changes.some((each) => isLarge(each, lengths.get(each.id)))) {
+      applied.push('postponed')
+      continue
+    }
+    const missing = [...new Set(changes.map(({ id }) => id))].filter((id) => unread.has(id))
+    const bytes = missing.reduce((sum, id) => sum + known(lengths.get(id)), 0)
+    if (bytes > listTextMax(list)) {
+      applied.push('too-large')
       continue
     }
     if (missing.length > 0) {
@@ -94,6 +105,7 @@ export async function attemptLists(run: Run, lists: readonly ChangeList[]): Prom
     affected += plan.affected
     applied.push(plan.results ?? 'too-large')
     effects.push(plan.effects)
+    for (const [id, { after }] of plan.effects) lengths.set(id, after ? textBytes(after) : 0)
   }
   const rounds = separate(effects)
   for (const [id] of rounds.flatMap((effects) => [...effects])) free.delete(id)
@@ -112,7 +124,7 @@ interface PlannedList {
   /** Undefined if the list affects too much text. */
   readonly results?: ChangeResult[]
   readonly effects: Effects
-  /** How much text it affects, in bytes; if it is too much, as far as that was measured. */
+  /** How much text it affects, in bytes. If that is too much, only a part was measured. */
   readonly affected: number
 }
 

@@ -24,8 +24,8 @@ export function isRead<Row extends PlantRow>(row: LimitedRow<Row>): row is Row {
 }
 
 /**
- * A query for the plants that another one finds, perhaps with locks, and their `bytes`. Reads the text of those that meet
- * a condition on `bytes` and on `total`, the bytes of a plant and of those before it.
+ * A query for the plants that another query finds, which can lock them, and for their `bytes`. It reads the text only of
+ * those that meet a condition on `bytes` and on `total`, the bytes of a plant and of those before it.
  */
 export function limitText(
   query: string,

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { closeSync, existsSync, fdatasyncSync, openSync, rmSync } from 'node:fs'
-import { link, mkdtemp, open, rename, writeFile } from 'node:fs/promises'
+import { link, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -136,22 +136,25 @@ async function publishWithChecksum(copy: string, file: string, sha256: string): 
 /**
  * Gives the copy its name atomically, unless the name has been taken meanwhile.
  *
- * @param makeLink fails on file systems without links
+ * @param makeLink fails on file systems without hard links
  */
 export async function publish(copy: string, file: string, makeLink = link): Promise<void> {
   // Unlike a rename, a link replaces nothing.
   await makeLink(copy, file).catch((error) => {
     if (codeOf(error) === 'EEXIST') throw error
-    return renameToFree(copy, file)
+    return reserveAndRename(copy, file)
   })
   await sync(dirname(resolve(file)))
 }
 
-/** For exFAT and SMB, which have no links. If the process is killed meanwhile, an empty file can stay. */
-async function renameToFree(copy: string, file: string): Promise<void> {
+/** For exFAT and SMB, which have no hard links. If the process is killed meanwhile, an empty file can stay. */
+async function reserveAndRename(copy: string, file: string): Promise<void> {
   const reservation = await open(file, 'wx', PRIVATE_MODE)
   await reservation.close()
-  await rename(copy, file)
+  await rename(copy, file).catch(async (error) => {
+    await rm(file)
+    throw error
+  })
 }
 
 async function sync(path: string): Promise<void> {

@@ -57,14 +57,17 @@ export interface ChangeLimits {
   readonly bytes: number
 }
 
-/** How many changes a transaction examines, and the maximum number and size that it deletes, which takes about a millisecond. */
+/**
+ * How many changes a transaction examines, and the maximum number and size that it deletes, which takes about a
+ * millisecond.
+ */
 const STEP_ROWS = 1000
 const STEP_BYTES = 2 ** 18
 
 interface FeedRow {
   readonly position: bigint
   readonly at: bigint
-  readonly ends: bigint
+  readonly ends: bigint | null
 }
 
 /** Returns whether a change exceeds the limits: it is too old, or the changes after it reach the maximum size. */
@@ -94,7 +97,7 @@ export const DELETE_SOME = `
     ORDER BY position LIMIT ${STEP_ROWS}
   )`
 
-/** Prepares a check whether there is something to do for `preparePrune`. */
+/** Prepares a check whether `preparePrune` has something to do. */
 export function prepareExcess(db: Database): (limits: ChangeLimits) => boolean {
   const isExcess = prepareComparison(db)
   const start = db.prepare<[], bigint>(FEED_START).pluck()
@@ -130,21 +133,25 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
     `UPDATE changes SET type = ${START}, id = 0, ${EMPTY} WHERE position = ?`,
   )
   const deleteSome = db.prepare(DELETE_SOME)
-  /** All changes up to this one exceed the limits, and no transaction is known to end with one. */
+  /** All changes up to this position exceed the limits, and none after the start is known to end a transaction. */
   let examined = -1n
+  /** If the feed has another start, the last transaction was rolled back, or another process has deleted changes. */
+  let lastStart = -1n
   return (limits) => {
     // Other programs do not mark what they change.
     markEnd.run()
     let start = known(findStart.get())
-    if (examined < start) examined = start
+    if (start !== lastStart) examined = start
     let isMore = false
     for (const row of after.all(examined, STEP_ROWS)) {
       isMore = isExcess(row, limits)
       if (!isMore) break
       examined = row.position
-      if (row.ends === 1n) start = row.position
+      // An earlier version has marked nothing.
+      if (row.ends !== 0n) start = row.position
     }
     if (start > known(findStart.get())) makeStart.run(start)
+    lastStart = start
     return deleteSome.run(start).changes > 0 || isMore
   }
 }

@@ -10,7 +10,7 @@
  * feed.
  *
  * `ends` is 1 if a transaction ends with the change. A trigger cannot know that, so it writes 0, and the writer marks the
- * last change of each transaction and of each list.
+ * last change of each transaction and of each list. It is null for changes that were logged before schema version 7.
  */
 import type { Change } from '../../../../service/change-feed.ts'
 import { FEED_ID_BYTES } from '../../shared/cursor.ts'
@@ -35,29 +35,28 @@ function toNumber(type: Change['type']): number {
 /** The columns of a plant, except its id and its name, which is never null. */
 const COLUMNS = ['tag', 'fields']
 
-function createTriggers(): string {
+/** @param hasEnds whether the feed has the column `ends` */
+function createTriggers(hasEnds: boolean): string {
+  const [ends, unmarked] = hasEnds ? [', ends', ', 0'] : ['', '']
   const strings = ['name', ...COLUMNS]
   const isDifferent = strings.map((each) => `new.${each} IS NOT old.${each}`).join(' OR ')
   const sizes = COLUMNS.map((column) => `ifnull(octet_length(new.${column}), 0)`)
   const position = [SUM, 'octet_length(new.name)', ...sizes].join(' + ')
   const log = (type: Change['type']) => `
-      INSERT INTO changes (position, at, type, id, ${strings.join(', ')}, ends)
-      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${strings.map((each) => `new.${each}`).join(', ')}, 0);`
+      INSERT INTO changes (position, at, type, id, ${strings.join(', ')}${ends})
+      VALUES (${position}, ${NOW}, ${toNumber(type)}, new.id, ${strings.map((each) => `new.${each}`).join(', ')}${unmarked});`
   return `
   CREATE TRIGGER log_created AFTER INSERT ON plants BEGIN${log('created')}
     END;
   CREATE TRIGGER log_changed AFTER UPDATE ON plants WHEN ${isDifferent} BEGIN${log('changed')}
     END;
   CREATE TRIGGER log_removed AFTER DELETE ON plants BEGIN
-      INSERT INTO changes (position, at, type, id, ends)
-      VALUES (${SUM}, ${NOW}, ${toNumber('removed')}, old.id, 0);
+      INSERT INTO changes (position, at, type, id${ends})
+      VALUES (${SUM}, ${NOW}, ${toNumber('removed')}, old.id${unmarked});
     END;`
 }
 
-/**
- * Begins the feed of a new database. The line break before `fields` matters, because schemas are compared as text. The
- * index finds the start of the feed.
- */
+/** Begins the feed of a new database. The line break before `fields` matters, because schemas are compared as text. */
 export const CREATE_FEED = `
   CREATE TABLE changes (
     position INTEGER PRIMARY KEY,
@@ -66,12 +65,21 @@ export const CREATE_FEED = `
     id INTEGER NOT NULL,
     name TEXT,
     tag TEXT
-    , fields TEXT, ends INTEGER) STRICT;
+  , fields TEXT) STRICT;
   CREATE TABLE change_log (id BLOB NOT NULL) STRICT;
-  CREATE INDEX changes_start ON changes (position) WHERE type = ${START};
-  ${createTriggers()}
+  ${createTriggers(false)}
   INSERT INTO change_log (id) VALUES (randomblob(${FEED_ID_BYTES}));
-  INSERT INTO changes (position, at, type, id, ends) VALUES (0, ${NOW}, ${START}, 0, 1);`
+  INSERT INTO changes (position, at, type, id) VALUES (0, ${NOW}, ${START}, 0);`
+
+/** Statements that prepare a feed for marks. All earlier transactions have ended. The index finds the start. */
+export const ADD_ENDS = `
+  ALTER TABLE changes ADD COLUMN ends INTEGER;
+  UPDATE changes SET ends = 1 WHERE position = (SELECT max(position) FROM changes);
+  CREATE INDEX changes_start ON changes (position) WHERE type = ${START};
+  DROP TRIGGER log_created;
+  DROP TRIGGER log_changed;
+  DROP TRIGGER log_removed;
+  ${createTriggers(true)}`
 
 /** Marks the end of a transaction, or of a list in it, if its last change has no mark. */
 export const MARK_END =

@@ -27,8 +27,8 @@ export function findIncompatibility(db: Database): string | undefined {
 }
 
 /**
- * What to do about a database with our tables that no longer says so: `.dump` and `.clone` of the SQLite shell do not
- * copy these two numbers. Undefined if its tables are not exactly those of a version.
+ * What to do about a database that has our tables, but not the two numbers that say so: `.dump` and `.clone` of the
+ * SQLite shell do not copy them. Undefined if its tables are not exactly those of a version.
  */
 function findLostMarks(db: Database): string | undefined {
   for (let version = SCHEMA_VERSION; version >= FIRST_VERSION; version--) {

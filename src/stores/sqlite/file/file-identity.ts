@@ -46,8 +46,8 @@ export class OpenFile {
   }
 
   /**
-   * @throws StoreUnavailable if the file is damaged, or not in place: a change that succeeds would only make the damage
-   *   worse, or be lost
+   * @throws StoreUnavailable if the file is damaged or not in place: a change could make the damage worse, or would be
+   *   lost
    */
   assertSound(): void {
     this.assertInPlace()

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 
-/** The types of Linux for file systems whose files another machine or a program keeps (statfs(2)). */
+/** Linux's types (statfs(2)) of file systems whose files are on another machine or served by a program. */
 const REMOTE: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -18,7 +18,10 @@ const REMOTE: Readonly<Record<number, string>> = {
   2020557398: 'a shared folder of VirtualBox',
 }
 
-/** Warns about a file system whose locks, shared memory and syncs SQLite cannot rely on. Only Linux names it. */
+/**
+ * Warns about a file system whose locks, shared memory and syncs SQLite may not be able to rely on. Other systems than
+ * Linux do not have these types.
+ */
 export function adviseOnFileSystem(
   file: string,
   statfs: (file: string) => { readonly type: number } = statfsSync,

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { CREATE_FEED } from '../feed/change-triggers.ts'
+import { ADD_ENDS, CREATE_FEED } from '../feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 export const APPLICATION_ID = 0x504c4e54
@@ -47,10 +47,11 @@ export const MIGRATIONS: readonly string[] = [
      consistent_at TEXT
    ) STRICT;
    CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
+  ADD_ENDS,
 ]
 
 /** The version of the schema that the first migration creates (SQLite's `user_version`). */
-export const FIRST_VERSION = 7
+export const FIRST_VERSION = 6
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1

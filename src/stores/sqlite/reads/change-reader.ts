@@ -28,7 +28,7 @@ interface FeedRow extends FeedRowKey {
   readonly tag: string | null
   readonly fields: string | null
   /** 1 if a transaction is known to end with the change. */
-  readonly ends: bigint
+  readonly ends: bigint | null
   readonly bytes: bigint
 }
 

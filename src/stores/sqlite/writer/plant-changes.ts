@@ -10,15 +10,14 @@ import {
   type PlantChange,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
-import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import {
   type ChangeList,
   type ChangeOf,
   type Decision,
   decide,
   type Effect,
+  isLarge,
   listTextMax,
-  measureChange,
   measureEffect,
   textBytes,
 } from '../../shared/plant-change.ts'
@@ -49,8 +48,7 @@ export function preparePlantChanges(db: Database) {
     /** Whether the transaction has affected so much text that changes of large plants must wait for another one. */
     isFull: () => affected.bytes >= LIST_TEXT_MAX,
     /** Whether a change affects a large plant, or makes one. */
-    isLarge: (change: PlantChange): boolean =>
-      (table.measure(change.id) ?? 0) + measureChange(change).text > ROW_TEXT_MAX,
+    isLarge: (change: PlantChange): boolean => isLarge(change, table.measure(change.id)),
     create(change: ChangeOf<'create'>): CreateResult {
       // A new plant needs no read.
       if (!table.store(change)) return make(change).result

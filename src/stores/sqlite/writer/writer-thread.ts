@@ -102,7 +102,7 @@ function checkInPlace(): boolean {
   }
 }
 
-/** Any thread can have found the damage. */
+/** Another thread may have found the damage. */
 function reportDamage(): void {
   if (isDamageReported || !file.isDamaged) return
   isDamageReported = true
@@ -118,7 +118,7 @@ function report(problem: string): void {
 
 /**
  * Adds a request of each other client that has sent one, to commit them together, up to the limit of a transaction. The
- * transaction has most room for the first of them, so the next one begins with another client.
+ * transaction has the most room for the first of them, so the next one begins with another client.
  */
 function receiveOthers(first: Received): Received[] {
   const received: Received[] = []

@@ -54,7 +54,7 @@ export class Writer {
 
   /**
    * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk. Once
-   * the transaction has affected LIST_TEXT_MAX, it postpones changes of large plants and lists.
+   * the transaction has affected LIST_TEXT_MAX, it postpones changes of large plants, and lists with such changes.
    *
    * @throws StoreUnavailable if the changes cannot be made now
    */
@@ -113,7 +113,7 @@ function prepareWrites(db: Database) {
       case 'remove':
         return isFull() && isLarge(call) ? 'postponed' : plants.remove(call)
       case 'apply':
-        return isFull() ? 'postponed' : plants.apply(call)
+        return isFull() && call.changes.some(isLarge) ? 'postponed' : plants.apply(call)
       case 'restrict':
         return restrict(call.step)
       case 'pruneChanges':
