@@ -102,11 +102,12 @@ export async function connectThrough(
 export function shortenHours(t: Test): readonly number[] {
   const hours: number[] = []
   const start = setTimeout
-  t.capture(globalThis, 'setTimeout', (callback: () => void, milliseconds: number) => {
-    if (milliseconds < 3_600_000) return start(callback, milliseconds)
+  const shortened = (callback: () => void, milliseconds: number, ...args: []) => {
+    if (milliseconds < 3_600_000) return start(callback, milliseconds, ...args)
     hours.push(Math.round(milliseconds / 3_600_000))
-    return start(callback, 1)
-  })
+    return start(callback, 1, ...args)
+  }
+  t.capture(globalThis, 'setTimeout', shortened)
   return hours
 }
 
