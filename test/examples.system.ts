@@ -141,6 +141,8 @@ const CONTEXT = `
   declare const plants: import('plant-store/client').NewPlant[]
   declare const signal: AbortSignal
   declare const token: string
+  declare const cursor: string
+  declare const apply: (transaction: import('plant-store/client').Change[]) => void
   declare let after: string | undefined
 `
 

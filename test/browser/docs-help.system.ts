@@ -35,25 +35,6 @@ testInBrowser(t, 'the docs help', (_open, browser) => {
     t.same(docs.complaints, [])
   })
 
-  t.test('a stream is explained, with the command for it', async (t) => {
-    const service = await startService(t)
-    const docs = await open(t, service)
-    await docs.authorize(service.token)
-    await docs.toggle('listChanges')
-    await docs.ready('listChanges')
-    const operation = docs.operation('listChanges')
-    const mediaType = operation.locator('.response-control-media-type select:visible')
-    await mediaType.selectOption('text/event-stream')
-    const { curl } = await docs.execute('listChanges')
-    t.match(curl, "-H 'accept: text/event-stream'")
-    t.match(curl, `-H 'Authorization: Bearer ${service.token}'`)
-    t.match(await operation.locator('.live-responses-table').innerText(), 'Run the command above')
-    t.same(await findIllegible(docs.page, '[id$="-listChanges"]'), [])
-    await mediaType.selectOption('application/json')
-    t.equal((await docs.execute('listChanges')).body, '[]')
-    t.same(docs.complaints, [])
-  })
-
   t.test('the docs show what a response leads to, and open the guides', async (t) => {
     const docs = await open(t, await startService(t))
     const { page } = docs

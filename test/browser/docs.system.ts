@@ -37,29 +37,6 @@ testInBrowser(t, 'the docs work', (_open, browser) => {
       await t.test('the pre-filled forms work with the token from the last visit', (t) =>
         tryEveryForm(t, docs),
       )
-      await t.test('a first-time reader sees limits, and no repetitions', async (t) => {
-        for (const [operationId, limits] of Object.entries({
-          listPlants: {
-            limit: '1 to 1000, default 100',
-            q: '1 to 100 characters',
-            id: '1 to 200 items (int64)',
-          },
-          listChanges: { wait: '0 to 60, default 0' },
-          getPlant: { id: 'integer($int64)' },
-        })) {
-          await docs.toggle(operationId)
-          await docs.ready(operationId)
-          const operation = docs.operation(operationId)
-          for (const [name, text] of Object.entries(limits)) {
-            t.match(await operation.locator(`tr[data-param-name="${name}"]`).innerText(), text)
-          }
-          const responses = await operation.locator('.responses-table').last().innerText()
-          t.match(responses, 'Retry-After')
-          t.notMatch(responses, 'X-Request-Id')
-          await docs.toggle(operationId)
-        }
-        t.match(await docs.page.locator('.info').innerText(), 'X-Request-Id')
-      })
       await t.test('the webhooks are shown in one section, and cannot be sent', async (t) => {
         const webhooks = docs.page.locator('.webhooks')
         const headings = docs.page.locator('h2:visible, h3:visible', { hasText: /^webhooks/i })

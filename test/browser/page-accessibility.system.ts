@@ -34,10 +34,6 @@ testInBrowser(t, 'everybody can use the page', (open) => {
       await plants.row(3n).getByText('deleted').waitFor()
       await assertAccessible(t, page, 'a mark')
 
-      await page.getByRole('combobox', { name: 'Tag' }).fill('Tree')
-      await page.keyboard.press('Enter')
-      await plants.shows('No plant matches')
-      await assertAccessible(t, page, 'a tag that no plant has')
       await plants.button('No tag').click()
       await plants.row(2n).waitFor()
       await page.getByRole('searchbox').fill('10')
@@ -79,10 +75,6 @@ testInBrowser(t, 'everybody can use the page', (open) => {
         .click()
       await plants.shows('The service could not be reached.')
       await assertAccessible(t, page, 'a lost connection')
-      network.connect()
-      await page.getByRole('searchbox').fill('nothing')
-      await plants.shows('No plant matches')
-      await assertAccessible(t, page, 'no result')
     })
   }
 
@@ -234,8 +226,10 @@ async function assertFocus({ page }: PlantsPage, id: bigint): Promise<void> {
   await page.locator(`.plant-row[data-id="${id}"]:focus`).waitFor()
 }
 
+/** On a phone, only the layout differs. */
 async function assertAccessible(t: Test, page: Page, what: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+  const isPhone = page.viewportSize()?.width === PHONE.viewport.width
+  for (const colorScheme of isPhone ? (['dark'] as const) : (['light', 'dark'] as const)) {
     await page.emulateMedia({ colorScheme })
     t.same(await problemsOf(page), [], `${what}, ${colorScheme}`)
   }

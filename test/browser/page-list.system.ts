@@ -6,11 +6,10 @@ import { importPlants } from '../../src/transfer/import.ts'
 import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
-import { tabTo } from './keyboard.ts'
 import { PHONE, type PlantsPage, SMALL_PHONE, testInBrowser } from './plants-page.ts'
 
 /** More than one request of a search examines, but all can be counted. */
-const MANY = 99_999
+const MANY = 29_999
 
 const RIGHT_TO_LEFT = '\u202Exobni \u0645\u0631\u062d\u0628\u0627 \u2066'
 
@@ -39,15 +38,14 @@ testInBrowser(t, 'the table of the page', (open) => {
     const plants = await open(t, service.url, { token: service.token })
     const { page } = plants
     await plants.rows('Abies 1').first().waitFor()
-    await page.evaluate(OBSERVE_LONG_TASKS)
     const scroller = page.locator('.table')
     let most = 0
     while ((await scroller.locator('.rows').evaluate(HEIGHT)) < MANY * 44) {
       await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight))
       most = Math.max(most, await plants.rows().count())
     }
-    await plants.shows('99,999 plants')
-    for (const top of [0, 2_000_000, 1_000_000, 3_333_333]) {
+    await plants.shows('29,999 plants')
+    for (const top of [0, 600_000, 300_000, 1_000_000]) {
       await scroller.evaluate((element, top) => element.scrollTo(0, top), top)
       await plants
         .rows(`${Math.ceil(top / 44) + 1}`)
@@ -61,8 +59,6 @@ testInBrowser(t, 'the table of the page', (open) => {
       most = Math.max(most, await plants.rows().count())
     }
     t.ok(most < 100, `${most} rows`)
-    const tasks = await page.evaluate<number[]>('longTasks')
-    t.comment(`${tasks.length} long tasks, the longest of ${Math.max(0, ...tasks)} ms`)
     t.same(plants.complaints, [])
   })
 
@@ -113,168 +109,98 @@ testInBrowser(t, 'the table of the page', (open) => {
     await until('the table has moved back', isAt(4400))
   })
 
-  t.test('a search shows what it finds as one types, and the URL keeps it', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    const { page } = plants
-    await page.getByRole('searchbox').pressSequentially('quercus', { delay: 20 })
-    await plants.rows('Quercus 1000').first().waitFor()
-    await plants.shows(/^99 plants$/)
-    t.equal(await plants.rows('Abies').count(), 0)
-    await page.getByRole('searchbox').pressSequentially(' 5')
-    await plants.shows(/^11 plants$/)
-    await page.reload()
-    await plants.shows(/^11 plants$/)
-    t.equal(await page.getByRole('searchbox').inputValue(), 'quercus 5')
-    await page.evaluate('location.hash = "#q=quercus&tag=unknown"')
-    await plants.shows('No plant matches')
-    t.equal(await page.getByRole('searchbox').inputValue(), 'quercus')
-    await plants.button('Show all plants').click()
-    await plants.rows('Abies 1').first().waitFor()
-    await page.getByRole('searchbox').fill('%')
-    await plants.shows('No plant matches')
-    await plants.button('Show all plants').click()
-    await plants.rows('Abies 1').first().waitFor()
-    t.equal(await page.getByRole('searchbox').inputValue(), '')
-    t.same(plants.complaints, [])
-  })
+  t.test(
+    'a search and a tag select plants, the URL keeps them, and Back undoes them',
+    async (t) => {
+      const plants = await open(t, service.url, { token: service.token, ...SMALL_PHONE })
+      const { page } = plants
+      const search = page.getByRole('searchbox')
+      const field = page.getByRole('combobox', { name: 'Tag' })
+      await search.pressSequentially('  quercus', { delay: 20 })
+      await plants.rows('Quercus 1000').first().waitFor()
+      await plants.shows(/^29 plants$/)
+      t.equal(await plants.rows('Abies').count(), 0)
+      await search.pressSequentially(' 1 ')
+      await plants.shows(/^11 plants$/)
+      t.equal(await search.inputValue(), '  quercus 1 ')
+      t.ok(page.url().endsWith('#q=quercus+1'))
+      await page.reload()
+      await plants.shows(/^11 plants$/)
+      t.equal(await search.inputValue(), 'quercus 1')
+      await plants.button('Show all plants').click()
+      await plants.shows(/^29,999 plants$/)
 
-  t.test('a tag is chosen from those that exist, or typed', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    const { page } = plants
-    const field = page.getByRole('combobox', { name: 'Tag' })
-    await field.click()
-    const offered = field.locator('xpath=following-sibling::datalist/option')
-    await offered.nth(1).waitFor({ state: 'attached' })
-    t.same(await offered.evaluateAll(VALUES), ['Shrub', 'Tree'])
-    await field.fill('shrub')
-    t.same(await offered.evaluateAll(VALUES), ['Shrub'])
-    await field.press('Enter')
-    await plants.rows('Abies 101').waitFor()
-    await plants.shows(/^1,000 plants$/)
-    t.equal(await field.inputValue(), 'Shrub')
-    t.equal(await page.locator('.toolbar input.active').count(), 1, 'the filter is highlighted')
-    t.ok(page.url().endsWith('#tag=Shrub'))
-    // The list of the browser is not part of the page. It replaces the text at once.
-    await field.evaluate(CHOOSE, 'Tree')
-    await plants.shows(/^49,000 plants$/)
-    await page.getByRole('searchbox').fill('Abies 99998')
-    // Sooner than the search begins.
-    await field.fill('unknown')
-    await field.press('Enter')
-    await plants.shows('No plant matches')
-    await until('the URL has both', async () => page.url().endsWith('#q=Abies+99998&tag=unknown'))
-    await field.fill('')
-    await field.press('Enter')
-    await plants.shows(/^1 plant$/)
-    await plants.button('Show all plants').click()
-    await plants.shows(/^99,999 plants$/)
-    t.equal(await page.locator('.active').count(), 0)
-    t.same(plants.complaints, [])
-  })
+      await field.click()
+      const offered = field.locator('xpath=following-sibling::datalist/option')
+      await offered.nth(1).waitFor({ state: 'attached' })
+      t.same(await offered.evaluateAll(VALUES), ['Shrub', 'Tree'])
+      await field.fill('shrub')
+      t.same(await offered.evaluateAll(VALUES), ['Shrub'])
+      await field.press('Enter')
+      await plants.shows(/^300 plants$/)
+      t.equal(await field.inputValue(), 'Shrub')
+      t.equal(await page.locator('.toolbar input.active').count(), 1, 'the filter is highlighted')
+      await search.fill('Abies 5001')
+      await plants.shows(/^1 plant$/)
+      await search.fill('Abies 15001')
+      await plants.rows('Abies 15001').waitFor()
+      t.ok(page.url().endsWith('#q=Abies+15001&tag=Shrub'))
+      await page.goBack()
+      await plants.shows(/^300 plants$/)
+      t.equal(await search.inputValue(), '', 'typing is one entry')
+      await page.goBack()
+      await plants.shows(/^29,999 plants$/)
+      t.equal(await field.inputValue(), '')
+      await page.goForward()
+      await plants.shows(/^300 plants$/)
+      t.equal(await field.inputValue(), 'Shrub')
+      // The list of the browser is not part of the page. It replaces the text at once.
+      await field.evaluate(CHOOSE, 'Tree')
+      await plants.shows(/^14,700 plants$/)
+      await search.fill('Abies 29998')
+      // Sooner than the search begins.
+      await field.fill('unknown')
+      await field.press('Enter')
+      await plants.shows('No plant matches')
+      await until('the URL has both', async () => page.url().endsWith('#q=Abies+29998&tag=unknown'))
+      await page.evaluate('location.hash = ""')
+      await plants.shows(/^29,999 plants$/)
 
-  t.test('plants without a tag are selected', async (t) => {
-    const plants = await open(t, service.url, { token: service.token, ...SMALL_PHONE })
-    const { page } = plants
-    const button = page.getByRole('button', { name: 'No tag', pressed: false })
-    await button.click()
-    await plants.shows(/^49,999 plants$/)
-    await plants.row(2n).getByText('no tag').waitFor()
-    t.equal(
-      await plants
-        .rows()
-        .getByText(/^(Tree|Shrub)$/)
-        .count(),
-      0,
-    )
-    t.ok(page.url().endsWith('#untagged=true'))
-    await page.getByRole('combobox', { name: 'Tag' }).fill('Shrub')
-    await page.keyboard.press('Enter')
-    await plants.shows(/^1,000 plants$/)
-    await button.click()
-    await plants.shows(/^49,999 plants$/)
-    t.equal(await page.getByRole('combobox', { name: 'Tag' }).inputValue(), '')
-    await page.getByRole('button', { name: 'No tag', pressed: true }).click()
-    await plants.shows(/^99,999 plants$/)
-    t.equal(await page.evaluate(OVERFLOW), 0)
-    t.same(plants.complaints, [])
-  })
-
-  t.test('a tag in a row selects the plants with this tag', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    const { page } = plants
-    await plants.row(1n).getByRole('button', { name: 'Shrub' }).click()
-    await plants.shows(/^1,000 plants$/)
-    t.equal(await page.getByRole('combobox', { name: 'Tag' }).inputValue(), 'Shrub')
-    await page.getByRole('searchbox').fill('Abies 1')
-    await plants.row(201n).waitFor({ state: 'detached' })
-    await plants.row(101n).focus()
-    await tabTo(page, '.tag-button')
-    await page.keyboard.press('Enter')
-    await plants.row(1n).waitFor()
-    t.ok(page.url().endsWith('#q=Abies+1&tag=Shrub'))
-    t.same(plants.complaints, [])
-  })
-
-  t.test('Back undoes a filter', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    const { page } = plants
-    await plants.shows(/^99,999 plants$/)
-    await page.getByRole('combobox', { name: 'Tag' }).fill('Shrub')
-    await page.keyboard.press('Enter')
-    await plants.shows(/^1,000 plants$/)
-    await page.getByRole('searchbox').fill('Abies 5001')
-    await plants.shows(/^1 plant$/)
-    await page.getByRole('searchbox').fill('Abies 50001')
-    await plants.rows('Abies 50001').waitFor()
-    await page.getByLabel('Go to id').fill('60000')
-    await page.keyboard.press('Enter')
-    await plants.shows('No plants from here on')
-    await page.goBack()
-    await plants.rows('Abies 50001').waitFor()
-    await page.goBack()
-    await plants.shows(/^1,000 plants$/)
-    t.equal(await page.getByRole('searchbox').inputValue(), '', 'typing is one entry')
-    await page.goBack()
-    await plants.shows(/^99,999 plants$/)
-    t.equal(await page.getByRole('combobox', { name: 'Tag' }).inputValue(), '')
-    await page.goForward()
-    await plants.shows(/^1,000 plants$/)
-    t.equal(await page.getByRole('combobox', { name: 'Tag' }).inputValue(), 'Shrub')
-    t.same(plants.complaints, [])
-  })
-
-  t.test('spaces around a search do not matter', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    const { page } = plants
-    await page.getByRole('searchbox').fill('  Quercus 5000 ')
-    await plants.shows(/^2 plants$/)
-    t.ok(page.url().endsWith('#q=Quercus+5000'))
-    t.equal(await page.getByRole('searchbox').inputValue(), '  Quercus 5000 ')
-    await page.getByRole('searchbox').fill('   ')
-    await plants.shows(/^99,999 plants$/)
-  })
+      await page.getByRole('button', { name: 'No tag', pressed: false }).click()
+      await plants.shows(/^14,999 plants$/)
+      await plants.row(2n).getByText('no tag').waitFor()
+      t.ok(page.url().endsWith('#untagged=true'))
+      t.equal(await page.evaluate(OVERFLOW), 0)
+      await page.getByRole('button', { name: 'No tag', pressed: true }).click()
+      await plants.row(1n).getByRole('button', { name: 'Shrub' }).click()
+      await plants.shows(/^300 plants$/)
+      t.equal(await field.inputValue(), 'Shrub')
+      t.same(plants.complaints, [])
+    },
+  )
 
   t.test('the list can begin with any id', async (t) => {
     const plants = await open(t, service.url, { token: service.token })
     const field = plants.page.getByLabel('Go to id')
-    await field.fill('55555')
-    await field.press('Enter')
-    await plants.row(55_555n).waitFor()
-    await plants.shows('99,999 plants')
-    await plants.shows('shown from id 55555')
-    t.equal(await plants.row(55_554n).count(), 0)
+    const search = plants.page.getByRole('searchbox')
+    await search.fill('15555')
+    await plants.shows(/^1 plant$/)
+    await plants.button('Go to id 15555').click()
+    await plants.row(15_556n).waitFor()
+    t.equal(await search.inputValue(), '')
+    await plants.shows('29,999 plants')
+    await plants.shows('shown from id 15555')
+    t.equal(await plants.row(15_554n).count(), 0)
     await plants.button('Show from the start').click()
     await plants.row(1n).waitFor()
     await field.fill('-5')
     await field.press('Enter')
     await plants.shows('There is no plant -5. The next one is 1.')
-    await plants.row(1n).waitFor()
-    await plants.page.getByRole('combobox', { name: 'Tag' }).fill('Shrub')
-    await plants.page.keyboard.press('Enter')
-    await plants.row(101n).waitFor()
-    await field.fill('55555')
+    await search.fill('Quercus')
+    await plants.row(1000n).waitFor()
+    await field.fill('15555')
     await field.press('Enter')
-    await plants.shows('No plant that matches has the id 55555. The next one is 55601.')
+    await plants.shows('No plant that matches has the id 15555. The next one is 16000.')
     await plants.button('Show all plants').click()
     await field.fill('9223372036854775807')
     await field.press('Enter')
@@ -282,16 +208,7 @@ testInBrowser(t, 'the table of the page', (open) => {
     await field.fill('9223372036854775808')
     await field.press('Enter')
     t.equal(await field.evaluate(IS_INVALID), true)
-  })
-
-  t.test('an id that is searched for leads to its plant', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    await plants.page.getByRole('searchbox').fill('55555')
-    await plants.shows(/^1 plant$/)
-    await plants.button('Go to id 55555').click()
-    await plants.row(55_556n).waitFor()
-    t.equal(await plants.page.getByRole('searchbox').inputValue(), '')
-    await plants.page.getByRole('searchbox').fill('x55555')
+    await search.fill('x15555')
     await plants.shows('No plant matches')
     t.equal(await plants.button(/^Go to id/).count(), 0)
   })
@@ -301,49 +218,18 @@ testInBrowser(t, 'the table of the page', (open) => {
     const { page } = plants
     await plants.row(1n).focus()
     await page.keyboard.press('End')
-    await until('the last plant has the focus', () => plants.row(99_999n).evaluate(HAS_FOCUS))
+    await until('the last plant has the focus', () => plants.row(29_999n).evaluate(HAS_FOCUS))
     await page.keyboard.press('ArrowUp')
-    await until('the one before it has', () => plants.row(99_998n).evaluate(HAS_FOCUS))
+    await until('the one before it has', () => plants.row(29_998n).evaluate(HAS_FOCUS))
     await page.keyboard.press('Home')
     await until('the first plant has the focus', () => plants.row(1n).evaluate(HAS_FOCUS))
-    await page.getByRole('combobox', { name: 'Tag' }).fill('Shrub')
-    await page.keyboard.press('Enter')
-    await plants.row(101n).focus()
-    await page.keyboard.press('End')
-    await until('the last shrub has the focus', () => plants.row(99_901n).evaluate(HAS_FOCUS))
-    await plants.shows(/^1,000 plants$/)
     t.same(plants.complaints, [])
     const phone = await open(t, service.url, { token: service.token, ...SMALL_PHONE })
     await phone.button('Show the last ones').click()
-    await phone.row(99_999n).waitFor()
+    await phone.row(29_999n).waitFor()
     await phone.button('Show from the start').click()
     await phone.row(1n).waitFor()
     t.equal(await phone.page.evaluate(OVERFLOW), 0)
-  })
-
-  t.test('the total and a free id stay true while others add plants', async (t) => {
-    const plants = await open(t, service.url, { token: service.token })
-    const { page } = plants
-    await plants.shows(/^99,999 plants$/)
-    await plants.button('Add plant').click()
-    t.equal(await page.getByLabel('Id', { exact: true }).inputValue(), '100000')
-    await plants.button('Cancel').click()
-    await page.getByRole('combobox', { name: 'Tag' }).fill('Tree')
-    await page.keyboard.press('Enter')
-    await plants.shows(/^49,000 plants$/)
-    const added = Array.from({ length: 1000 }, (_, index) => ({ id: 200_000 + index, name: 'x' }))
-    const tagged = added.map((plant) => ({ ...plant, tag: 'Tree' }))
-    await service.call({ path: '/plants/batch', body: tagged })
-    await plants.shows(/^50,000 plants$/)
-    await plants.button('Add plant').click()
-    t.equal(await page.getByLabel('Id', { exact: true }).inputValue(), '201000')
-    await plants.button('Cancel').click()
-    await plants.button('Show all plants').click()
-    await plants.shows(/^At least 100,000 plants$/)
-    const body = added.map(({ id }) => ({ op: 'remove', id }))
-    await service.call({ method: 'PATCH', path: '/plants', body })
-    await plants.shows(/^99,999 plants$/)
-    t.same(plants.complaints, [])
   })
 
   t.test('a plant that is meant to do harm is only text', async (t) => {
@@ -378,11 +264,6 @@ testInBrowser(t, 'the table of the page', (open) => {
       '🌱'.repeat(50_000),
       'what is not edited is not changed',
     )
-    await plants.button(/^Edit several/).click()
-    await plants.type({ tag: 'lines' })
-    await plants.button('Save').click()
-    await plants.rows('lines').getByText('lines', { exact: true }).waitFor()
-    t.match(await other.stored(4n), { name: MALICIOUS[3]?.name, tag: 'lines' })
     t.same(plants.complaints, [])
   })
 
@@ -415,11 +296,3 @@ const CHOOSE = (input: { value: string; dispatchEvent(event: unknown): void }, t
   input.dispatchEvent(new Event('input', { bubbles: true }))
 }
 const IS_INVALID = (element: { matches(selector: string): boolean }) => element.matches(':invalid')
-
-/** Collects the duration of tasks that block the page for more than 50 ms. */
-const OBSERVE_LONG_TASKS = `{
-  globalThis.longTasks = []
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longTasks.push(duration)
-  }).observe({ type: 'longtask', buffered: false })
-}`

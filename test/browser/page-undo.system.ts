@@ -3,7 +3,6 @@
 import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { until } from '../helpers/until.ts'
 import { barOf, type PlantsPage, testInBrowser } from './plants-page.ts'
 
 /** What the bar says, once it has appeared. */
@@ -20,9 +19,6 @@ testInBrowser(t, 'changes are taken back', (open) => {
   t.beforeEach(async (t) => {
     service = await startService(t)
   })
-
-  const put = (id: number, body: object) =>
-    service.call({ method: 'PUT', path: `/plants/${id}`, body })
 
   async function begin(t: Test): Promise<PlantsPage> {
     const stored = [
@@ -70,50 +66,6 @@ testInBrowser(t, 'changes are taken back', (open) => {
     t.same(plants.complaints, [])
   })
 
-  t.test('unless the person no longer wants to', async (t) => {
-    const plants = await begin(t)
-    await save(plants, 'Abies', { tag: 'Shrub' })
-    await save(plants, 'Acer', { tag: 'Shrub' })
-    await plants.button('Dismiss').click()
-    await plants.page.locator('.plant-row:focus').waitFor()
-    t.equal(await barOf(plants).count(), 0)
-    await plants.page.reload()
-    await plants.rows('Acer').waitFor()
-    t.equal(await barOf(plants).count(), 0)
-    t.match(await service.stored(1n), { tag: 'Shrub' })
-    t.same(plants.complaints, [])
-  })
-
-  t.test('and the person chooses if somebody else has changed the same', async (t) => {
-    const plants = await begin(t)
-    const conflict = plants.page.locator('.tray .conflict')
-    for (const choice of ['Keep the stored one', 'Save mine']) {
-      await save(plants, 'Acer', { name: 'Acer rubrum' })
-      await put(2, { name: 'Acer nigrum', tag: 'Tree' })
-      await plants.rows('Acer nigrum').waitFor()
-      await plants.button('Undo').click()
-      await conflict.getByText('Somebody has changed plant 2.').waitFor()
-      t.same(await conflict.locator('dd').allInnerTexts(), ['Acer', 'Acer nigrum'])
-      t.match(await service.stored(2n), { name: 'Acer nigrum' }, 'it is not taken back')
-      await conflict.getByRole('button', { name: choice }).click()
-      await conflict.waitFor({ state: 'detached' })
-      if (choice === 'Keep the stored one') {
-        t.match(await service.stored(2n), { name: 'Acer nigrum' })
-        await put(2, { name: 'Acer', tag: 'Tree' })
-        await plants.rows(/Acer(?! [rn])/).waitFor()
-      }
-    }
-    await plants.rows(/Acer(?! [rn])/).waitFor()
-    t.match(await service.stored(2n), { name: 'Acer', tag: 'Tree' })
-    // What somebody else had saved is not lost.
-    t.equal(await latest(plants), 'Saved Acer')
-    await plants.button('Undo').click()
-    await plants.rows('Acer nigrum').waitFor()
-    t.match(await service.stored(2n), { name: 'Acer nigrum', tag: 'Tree' })
-    t.equal(await barOf(plants).count(), 0)
-    t.same(plants.complaints, [])
-  })
-
   t.test('after a change of the same plant that is not saved yet', async (t) => {
     const plants = await begin(t)
     const { page } = plants
@@ -126,18 +78,6 @@ testInBrowser(t, 'changes are taken back', (open) => {
     t.equal(await tag.inputValue(), 'typed', 'the person decides what becomes of it')
     t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Tree' })
     t.equal(await latest(plants), 'Saved Abies alba')
-    await plants.button('Save').click()
-    await barOf(plants).getByText('Saved Abies alba, and 1 earlier change').waitFor()
-    for (const stored of [
-      { name: 'Abies alba', tag: 'Tree' },
-      { name: 'Abies', tag: 'Tree' },
-    ]) {
-      await plants.button('Undo').click()
-      await until('it is taken back', async () => {
-        const plant = await service.stored(1n)
-        return plant?.name === stored.name && plant.tag === stored.tag
-      })
-    }
     t.same(plants.complaints, [])
   })
 })

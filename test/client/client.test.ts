@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createClient, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
-import { SEARCH_MAX } from '../../service/plant-store.ts'
+import { createClient, type StoredPlant } from '../../client/client.ts'
+import { known } from '../../contract/known.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { runs } from '../helpers/runs.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
+import { answered, connectThrough, startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 let service: Service
 t.before(async () => {
@@ -30,55 +30,6 @@ const store = async (tag: string, ids: readonly bigint[]): Promise<StoredPlant[]
 }
 
 const all = <Item>(items: AsyncIterable<Item>): Promise<Item[]> => Array.fromAsync(items)
-
-t.test('a plant is created, fetched, changed and deleted', async (t) => {
-  const client = connect()
-  const created = await client.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
-  t.strictSame(created, { plant: { name: 'Abies alba Mill.', tag: 'Tree' } })
-  const { plant, etag } = await client.getPlant(4n)
-  t.strictSame(plant, { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
-
-  const untagged = { id: 4n, name: 'Abies alba Mill.' }
-  const updated = await client.updatePlant(4n, { tag: null }, { ifMatch: etag })
-  t.strictSame(updated.plant, untagged)
-  t.strictSame(await client.getPlant(4n), updated, 'the entity tag is current')
-  t.strictSame(await client.listPlants({ after: 3n, limit: 1 }), { plants: [untagged] })
-
-  const content = { name: 'Abies', tag: 'Tree' }
-  const replaced = await client.replacePlant(4n, content, { ifMatch: updated.etag })
-  t.strictSame(replaced.plant, { id: 4n, ...content })
-  t.strictSame(await client.getPlant(4n), replaced, 'the entity tag is current')
-  t.equal(await client.deletePlant(4n), undefined)
-  t.equal(await service.stored(4n), undefined)
-})
-
-t.test('plants become JSON with exact ids, and plants again', async (t) => {
-  const plants = await store('json', [2n ** 60n + 1n, 2n ** 61n + 1n])
-  const read = await all(connect().plants({ tag: 'json' }))
-  t.throws(() => JSON.stringify(read), TypeError, 'which is why there is toJson')
-  const json = toJson(read)
-  t.ok(
-    json.startsWith('[{"id":1152921504606846977,"name":"json 1152921504606846977","tag":"json"},'),
-  )
-  t.strictSame(parseJson(json), plants)
-})
-
-t.test('a change with ifMatch applies to that version only', async (t) => {
-  const client = connect()
-  await store('versions', [10n, 11n, 12n])
-  const change = { name: 'changed' }
-  const calls = [
-    (ifMatch: string) => client.replacePlant(10n, change, { ifMatch }),
-    (ifMatch: string) => client.updatePlant(11n, change, { ifMatch }),
-    (ifMatch: string) => client.deletePlant(12n, { ifMatch }),
-  ]
-  for (const [index, call] of calls.entries()) {
-    const { etag } = await client.getPlant(10n + BigInt(index))
-    t.match(await thrownBy(call('"other"')), { condition: 'plant-changed' })
-    await call(etag)
-    t.match(await thrownBy(call(etag)), { status: index === 2 ? 404 : 412 })
-  }
-})
 
 t.test('a plant that matches ifNoneMatch is not fetched again', async (t) => {
   const client = connect()
@@ -109,9 +60,10 @@ t.test('every plant is returned exactly as sent', async () => {
       const after = id === -(2n ** 63n) ? {} : { after: id - 1n }
       const page = await client.listPlants({ ...after, limit: 1 })
       assert.deepEqual(page.plants, [plant])
-      assert.deepEqual((await client.updatePlant(id, {})).plant, plant)
-      assert.deepEqual((await client.replacePlant(id, content)).plant, plant)
-      await client.deletePlant(id)
+      const tagged = await client.getPlant(id)
+      assert.deepEqual(await client.updatePlant(id, {}, { ifMatch: tagged.etag }), tagged)
+      assert.deepEqual(await client.replacePlant(id, content, { ifMatch: tagged.etag }), tagged)
+      assert.equal(await client.deletePlant(id), undefined)
     }),
     {
       numRuns: runs(50),
@@ -128,9 +80,8 @@ t.test('the iteration yields each plant with a tag once, for any page size', asy
   const client = connect()
   const tag = 'a & b=c #"ä"'
   const plants = await store(tag, [2n ** 62n, 2n ** 62n + 1n, 2n ** 62n + 2n, 2n ** 63n - 1n])
-  for (const pageSize of [1, 2, 3, 4, 5, undefined]) {
-    const query = pageSize === undefined ? { tag } : { tag, pageSize }
-    t.strictSame(await all(client.plants(query)), plants, `pages of ${pageSize}`)
+  for (const pageSize of [1, 3, 4, undefined]) {
+    t.strictSame(await all(client.plants({ tag, pageSize })), plants, `pages of ${pageSize}`)
   }
   t.strictSame(await all(client.plants({ tag, after: 2n ** 62n, pageSize: 1 })), plants.slice(1))
   t.strictSame(await all(client.plants({ tag: 'none' })), [])
@@ -160,62 +111,44 @@ t.test('a parameter that is undefined or null is not sent', async (t) => {
 })
 
 t.test('a search goes on after a page without plants', async (t) => {
-  const { store, url, token } = await startService(t)
-  const others = Array.from({ length: SEARCH_MAX.plants }, (_, id) => ({
-    id: BigInt(id),
-    name: 'x',
-  }))
-  const last = { id: 2n ** 40n, name: 'a & b=c #"\u00e4" 100%' }
-  await importPlants(store, [...others, last], 'stop')
-  const client = createClient({ url, token })
-  const page = await client.listPlants({ q: 'A & B=C #"\u00e4" 100%' })
-  t.strictSame(page.plants, [])
-  t.strictSame((await page.next?.())?.plants, [last])
-  t.strictSame(await all(client.plants({ q: 'a & b=c #"\u00e4" 100%', pageSize: 1 })), [last])
+  const plants = await store('q', [2n ** 57n])
+  const link = { link: '<?q=Q%20&tag=q>; rel="next"' }
+  const { client, proxy } = await connectThrough(t, service, [answered(200, link, '[]')])
+  t.strictSame(await all(client.plants({ q: 'Q &=#"', tag: 'q', pageSize: 1 })), plants)
+  t.same(
+    proxy.requests.map(({ line }) => line),
+    ['GET /plants?q=Q%20%26%3D%23%22&tag=q&limit=1', 'GET /plants?q=Q%20&tag=q'],
+  )
 })
 
 t.test('plants are counted, with and without a page of them', async (t) => {
   const { store, url, token } = await startService(t)
-  const tagged = plantsOf('Tree', [1n, 2n, 3n])
-  const untagged = [4n, 5n].map((id) => ({ id, name: 'Abies' }))
-  await importPlants(store, [...tagged, ...untagged], 'stop')
+  const plants = [1n, 2n].map((id) => ({ id, name: 'Abies' }))
+  await importPlants(store, [...plants, { id: 3n, name: 'Acer', tag: 'Tree' }], 'stop')
   const client = createClient({ url, token })
-  t.strictSame(await client.countPlants(), { plants: 5, isExact: true })
-  t.strictSame(await client.countPlants({ tag: 'Tree' }), { plants: 3, isExact: true })
-  t.strictSame(await client.countPlants({ untagged: true, q: 'abi' }), { plants: 2, isExact: true })
+  t.strictSame(await client.countPlants(), { plants: 3, isExact: true })
+  t.strictSame(await client.countPlants({ tag: 'Tree' }), { plants: 1, isExact: true })
+  const count = { plants: 2, isExact: true }
   const first = await client.listPlants({ untagged: true, count: true, limit: 1 })
-  t.match(first, { plants: untagged.slice(0, 1), count: { plants: 2, isExact: true } })
-  t.strictSame(await first.next?.(), {
-    plants: untagged.slice(1),
-    count: { plants: 2, isExact: true },
-  })
-  t.strictSame(await all(client.plants({ untagged: true, pageSize: 1 })), untagged)
-  t.match(await thrownBy(client.countPlants({ untagged: true, tag: 'Tree' })), {
-    condition: 'invalid-parameter',
-  })
+  t.match(first, { plants: plants.slice(0, 1), count })
+  t.strictSame(await first.next?.(), { plants: plants.slice(1), count })
+  t.strictSame(await all(client.plants({ untagged: true, pageSize: 1 })), plants)
 })
 
 t.test('tags are listed, and iterated over', async (t) => {
   const { store, url, token } = await startService(t)
-  const tags = Array.from({ length: 1001 }, (_, index) => `a & b ${index}`)
+  const tags = ['a & b', 'c#"ä"']
   await importPlants(
     store,
     tags.map((tag, id) => ({ id: BigInt(id), name: 'x', tag })),
     'stop',
   )
   const client = createClient({ url, token })
-  t.strictSame((await all(client.tags())).toSorted(), tags.toSorted())
-  const first = await client.listTags({ limit: 1000 })
+  t.strictSame((await all(client.tags())).toSorted(), tags)
+  const first = await client.listTags({ limit: 1 })
   const second = await first.next?.()
-  t.strictSame([first.tags.length, second?.tags.length], [1000, 1])
+  t.strictSame([...first.tags, ...known(second).tags].toSorted(), tags)
   t.equal(second?.next, undefined)
-})
-
-t.test('the token of the client is described', async (t) => {
-  const { url } = service
-  const token = await service.issueToken('described', ['read'], 86_400_000)
-  const described = await createClient({ url, token }).getToken()
-  t.match(described, { name: 'described', scopes: ['read'], expiresAt: /^\d{4}-/ })
 })
 
 t.test('the iteration fetches a page only when it reaches it', async (t) => {

@@ -80,8 +80,8 @@ export const AMBIGUOUS: Readonly<Record<string, Fault>> = {
 
 export interface FaultyProxy {
   readonly url: string
-  /** The requests so far, such as `GET /plants/4`, and when they arrived. */
-  readonly requests: { readonly line: string; readonly time: number }[]
+  /** The requests so far, such as `GET /plants/4`. */
+  readonly requests: { readonly line: string }[]
   /** The faults of the next requests, in order. All later requests are forwarded. */
   faults: Fault[]
 }
@@ -96,6 +96,18 @@ export async function connectThrough(
   const proxy = await startFaultyProxy(t, service, faults)
   const { token } = service
   return { proxy, client: createClient({ url: proxy.url, token, retryDelay: 1, ...options }) }
+}
+
+/** Makes timers of hours end at once until the test ends. Returns the hours, in which those of later timers appear. */
+export function shortenHours(t: Test): readonly number[] {
+  const hours: number[] = []
+  const start = setTimeout
+  t.capture(globalThis, 'setTimeout', (callback: () => void, milliseconds: number) => {
+    if (milliseconds < 3_600_000) return start(callback, milliseconds)
+    hours.push(Math.round(milliseconds / 3_600_000))
+    return start(callback, 1)
+  })
+  return hours
 }
 
 /** Resolves to the error that a call rejects with. */
@@ -113,11 +125,11 @@ export async function startFaultyProxy(
   faults: Fault[] = [],
   prefix = '',
 ): Promise<FaultyProxy> {
-  const requests: { line: string; time: number }[] = []
+  const requests: { line: string }[] = []
   const server = createServer(async (incoming, response) => {
     const { method, url = '', socket } = incoming
     const line = `${method} ${url}`
-    requests.push({ line, time: performance.now() })
+    requests.push({ line })
     const body = await buffer(incoming)
     const fault = proxy.faults.shift() ?? passed
     const cut = () => socket.destroy()

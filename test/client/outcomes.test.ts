@@ -1,7 +1,8 @@
-/** The result of a retried change when an earlier attempt may have taken effect. */
+/** The result of a retried change, or list of changes, when an earlier attempt may have taken effect. */
 
 import t, { type Test } from 'tap'
-import type { ChangeOptions, PlantStoreClient } from '../../client/client.ts'
+import type { PlantChange, PlantStoreClient } from '../../client/client.ts'
+import { known } from '../../contract/known.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import {
@@ -11,8 +12,10 @@ import {
   connectThrough,
   type Fault,
   lost,
+  lostResponse,
   passed,
   thrownBy,
+  tooLarge,
 } from './faulty-proxy.ts'
 
 let service: Service
@@ -20,17 +23,26 @@ t.before(async () => {
   service = await startService(t)
 })
 
-const changed = { name: 'changed', tag: 'Tree' }
+const after = { name: 'after', tag: 'Tree' }
 
-type Change = (client: PlantStoreClient, id: bigint, options?: ChangeOptions) => Promise<unknown>
+type Change = (client: PlantStoreClient, id: bigint, ifMatch?: string) => Promise<unknown>
 
-const UPDATES: Record<string, Change> = {
-  replacePlant: (client, id, options) => client.replacePlant(id, changed, options),
-  updatePlant: (client, id, options) => client.updatePlant(id, { name: 'changed' }, options),
-}
-const CHANGES: Record<string, Change> = {
-  ...UPDATES,
-  deletePlant: (client, id, options) => client.deletePlant(id, options),
+const list =
+  (change: (id: bigint) => PlantChange): Change =>
+  (client, id, ifMatch) => {
+    const only = change(id)
+    const conditional = only.op === 'create' || ifMatch === undefined ? only : { ...only, ifMatch }
+    return client.changePlants([conditional])
+  }
+
+/** Each change of a plant, and what it leaves. */
+const CHANGES: Record<string, [change: Change, stored: object | undefined]> = {
+  replacePlant: [(client, id, ifMatch) => client.replacePlant(id, after, { ifMatch }), after],
+  updatePlant: [(client, id, ifMatch) => client.updatePlant(id, after, { ifMatch }), after],
+  deletePlant: [(client, id, ifMatch) => client.deletePlant(id, { ifMatch }), undefined],
+  'a list that replaces': [list((id) => ({ op: 'replace', id, ...after })), after],
+  'a list that updates': [list((id) => ({ op: 'update', id, ...after })), after],
+  'a list that removes': [list((id) => ({ op: 'remove', id })), undefined],
 }
 
 /** A new plant, its entity tag, and a client whose requests meet these faults, in order. */
@@ -38,78 +50,71 @@ let latest = 0n
 const prepare = async (t: Test, ...faults: Fault[]) => {
   const id = ++latest
   await importPlants(service.store, [{ id, name: 'before', tag: 'Tree' }], 'stop')
-  const { client, proxy } = await connectThrough(t, service)
-  const { etag: ifMatch } = await client.getPlant(id)
-  proxy.faults = faults
-  return { id, client, ifMatch, stored: () => service.stored(id) }
+  const { client, proxy } = await connectThrough(t, service, faults)
+  const ifMatch = '"name=before&tag=Tree"'
+  return { id, client, proxy, ifMatch, stored: () => service.stored(id) }
 }
 
-/** Another client changes the plant first. */
+/** Another client changes the latest plant before the request. */
 const overtaken =
-  (after: Fault): Fault =>
-  async (exchange) => {
-    await service.store.update(latest, { name: 'by another' }, undefined)
-    return after(exchange)
+  (id = latest, change: () => unknown = () => service.store.update(id, { name: 'by another' })) =>
+  async (exchange: Parameters<Fault>[0]) => {
+    await change()
+    return passed(exchange)
   }
 
-for (const [name, change] of Object.entries(CHANGES)) {
-  t.test(
-    `${name} with ifMatch succeeds in a retry if the first attempt had no effect`,
-    async (t) => {
-      for (const fault of [lost, answered(...busy), answered(429), answered(502)]) {
-        const { id, client, ifMatch, stored } = await prepare(t, fault)
-        await change(client, id, { ifMatch })
-        t.strictSame(await stored(), name === 'deletePlant' ? undefined : { id, ...changed })
-      }
-    },
-  )
+const beforeWork = [lost, answered(...busy), answered(429), answered(502)]
+
+for (const [name, [change, left]] of Object.entries(CHANGES)) {
+  t.test(`${name} with ifMatch succeeds in a retry if nothing was changed before`, async (t) => {
+    for (const fault of beforeWork) {
+      const { id, client, ifMatch, stored } = await prepare(t, fault)
+      await change(client, id, ifMatch)
+      t.strictSame(await stored(), left && { id, ...left })
+    }
+  })
 
   t.test(`${name} with ifMatch throws plant-changed if another client was first`, async (t) => {
-    for (const faults of [[overtaken(passed)], [answered(429), overtaken(passed)]]) {
-      const { id, client, ifMatch, stored } = await prepare(t, ...faults)
-      const error = await thrownBy(change(client, id, { ifMatch }))
+    for (const faults of [[], [answered(429)]]) {
+      const { id, client, proxy, ifMatch, stored } = await prepare(t)
+      proxy.faults = [...faults, overtaken(id)]
+      const error = await thrownBy(change(client, id, ifMatch))
       t.match(error, { name: 'PlantStoreError', condition: 'plant-changed' })
       t.match(await stored(), { name: 'by another' })
     }
   })
-}
 
-for (const [name, change] of Object.entries(UPDATES)) {
-  t.test(
-    `${name} with ifMatch throws UnknownOutcomeError if an earlier attempt may have changed the plant`,
-    async (t) => {
-      for (const [cause, fault] of Object.entries(AMBIGUOUS)) {
-        const { id, client, ifMatch, stored } = await prepare(t, fault)
-        const error = await thrownBy(change(client, id, { ifMatch }))
-        t.match(error, {
+  t.test(`${name} without ifMatch succeeds in a retry, whatever the first did`, async (t) => {
+    for (const fault of Object.values(AMBIGUOUS)) {
+      const { id, client, stored } = await prepare(t, fault)
+      await change(client, id)
+      t.strictSame(await stored(), left && { id, ...left })
+    }
+  })
+
+  t.test(`${name} with ifMatch may have taken effect in an earlier attempt`, async (t) => {
+    for (const [cause, fault] of Object.entries(AMBIGUOUS)) {
+      const { id, client, ifMatch, stored } = await prepare(t, fault)
+      const result = change(client, id, ifMatch)
+      if (name === 'deletePlant') await result
+      else {
+        const problem = left ? 'has changed' : 'does not exist$'
+        t.match(await thrownBy(result), {
           name: 'UnknownOutcomeError',
-          message: /^the change may have taken effect: .*, then plant \d+ has changed/,
+          message: new RegExp(
+            `^the change may have taken effect: .*, then .*plant ${id} ${problem}`,
+          ),
           cause: { name: cause },
         })
-        t.strictSame(await stored(), { id, ...changed })
       }
-    },
-  )
-
-  t.test(
-    `${name} with ifMatch throws UnknownOutcomeError even if another client changed the plant`,
-    async (t) => {
-      const { id, client, ifMatch } = await prepare(t, lost, answered(429), overtaken(passed))
-      const error = await thrownBy(change(client, id, { ifMatch }))
-      t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
-    },
-  )
-}
-
-t.test('deletePlant succeeds if a retry finds the plant gone', async (t) => {
-  for (const fault of Object.values(AMBIGUOUS)) {
-    for (const conditional of [false, true]) {
-      const { id, client, ifMatch, stored } = await prepare(t, fault)
-      await client.deletePlant(id, conditional ? { ifMatch } : {})
-      t.equal(await stored(), undefined)
+      t.strictSame(await stored(), left && { id, ...left })
     }
-  }
-})
+    const { id, client, proxy, ifMatch } = await prepare(t)
+    proxy.faults = [lost, answered(429), overtaken(id)]
+    const error = await thrownBy(change(client, id, ifMatch))
+    t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
+  })
+}
 
 t.test('deletePlant throws plant-not-found if no attempt can have removed the plant', async (t) => {
   for (const faults of [[], [answered(429)]]) {
@@ -118,14 +123,94 @@ t.test('deletePlant throws plant-not-found if no attempt can have removed the pl
   }
 })
 
-t.test('deletePlant throws a 404 of a retry unless it is plant-not-found', async (t) => {
+t.test('a 404 of a retry is thrown unless it is plant-not-found', async (t) => {
   const elsewhere = '{"error":40401,"message":"unknown path /"}'
-  for (const [body, name] of [
+  for (const [body, error] of [
     [elsewhere, 'PlantStoreError'],
     ['<html>', 'UnexpectedAnswerError'],
   ]) {
-    const { id, client, stored } = await prepare(t, lost, answered(404, {}, body))
-    t.match(await thrownBy(client.deletePlant(id)), { name, status: 404 })
-    t.ok(await stored())
+    for (const name of ['deletePlant', 'a list that removes']) {
+      const { id, client, ifMatch, stored } = await prepare(t, lost, answered(404, {}, body))
+      const [change] = known(CHANGES[name])
+      t.match(await thrownBy(change(client, id, ifMatch)), { name: error, status: 404 })
+      t.ok(await stored())
+    }
   }
+})
+
+t.test('a list is sent as one request', async (t) => {
+  const { client, proxy, id, ifMatch, stored } = await prepare(t)
+  const created = 2n ** 63n - 1n
+  const counts = await client.changePlants([
+    { op: 'create', id: created, name: 'created' },
+    { op: 'replace', id, name: 'replaced', ifMatch },
+    { op: 'remove', id: -1n },
+  ])
+  t.strictSame(counts, { created: 1, changed: 1, removed: 0, unchanged: 1 })
+  t.match(await service.stored(created), { name: 'created' })
+  t.match(await stored(), { name: 'replaced', tag: null })
+  t.match(proxy.requests, [{ line: 'PATCH /plants' }])
+})
+
+t.test('no changes need no request, nor does an id that is not a bigint', async (t) => {
+  const { client, proxy, id } = await prepare(t)
+  const wrong = { op: 'remove', id: 4 } as unknown as PlantChange
+  await t.rejects(client.changePlants([{ op: 'remove', id }, wrong]), TypeError)
+  const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+  t.strictSame(await client.changePlants([]), counts)
+  t.strictSame(proxy.requests, [])
+})
+
+t.test('a list is refused for certain if no attempt can have taken effect', async (t) => {
+  const { client, id, ifMatch, proxy, stored } = await prepare(t)
+  const remove: PlantChange = { op: 'remove', id, ifMatch }
+  const cases: [PlantChange[], condition: string, message: RegExp][] = [
+    [[remove, { op: 'create', id, name: 'x' }], 'repeated-id', /^body\/1: body\/0/],
+    [[remove, { op: 'update', id: -1n, name: 'x' }], 'plant-not-found', /^body\/1: plant -1/],
+    [[{ op: 'create', id, name: 'x' }], 'plant-exists', /^body\/0: plant/],
+    [Array(1001).fill(remove), 'invalid-body', /1000 or fewer items/],
+  ]
+  for (const faults of [[], [answered(429)]]) {
+    for (const [changes, condition, message] of cases) {
+      proxy.faults = [...faults]
+      const error = await thrownBy(client.changePlants(changes))
+      t.match(error, { name: 'PlantStoreError', condition, message })
+    }
+  }
+  t.match(await stored(), { name: 'before' })
+})
+
+t.test('a list with ifMatch is uncertain if its created plant was changed meanwhile', async (t) => {
+  const { client, id, ifMatch, proxy } = await prepare(t)
+  const created = ++latest
+  proxy.faults = [lostResponse, overtaken(created)]
+  const create: PlantChange = { op: 'create', id: created, name: 'created' }
+  const error = await thrownBy(client.changePlants([create, { op: 'remove', id, ifMatch }]))
+  t.match(error, { name: 'UnknownOutcomeError', message: /body\/0: .* already exists/ })
+})
+
+t.test('a list without ifMatch throws the refusal of its last attempt', async (t) => {
+  const { client, id, proxy } = await prepare(t)
+  proxy.faults = [lost, overtaken(id, () => service.store.remove(id))]
+  const error = await thrownBy(client.changePlants([{ op: 'update', id, name: 'x' }]))
+  t.match(error, { name: 'PlantStoreError', condition: 'plant-not-found' })
+})
+
+t.test('a list that is too large is not split, and throws an error', async (t) => {
+  const { client, id, proxy } = await prepare(t, tooLarge)
+  const changes: PlantChange[] = [id, id + 1n].map((id) => ({ op: 'update', id, tag: 'Tree' }))
+  t.match(await thrownBy(client.changePlants(changes)), {
+    name: 'PlantStoreError',
+    condition: 'changes-too-large',
+    status: 413,
+    message: /more than 8388608 bytes of stored plants/,
+  })
+  t.equal(proxy.requests.length, 1)
+})
+
+t.test('a list that is too large in a retry may have taken effect', async (t) => {
+  const { client, id, stored } = await prepare(t, lostResponse, tooLarge)
+  const error = await thrownBy(client.changePlants([{ op: 'update', id, name: 'larger' }]))
+  t.match(error, { name: 'UnknownOutcomeError', cause: { name: 'ConnectionError' } })
+  t.match(await stored(), { name: 'larger' })
 })

@@ -3,15 +3,10 @@
  * them too.
  */
 import type {
-  Change,
-  NewPlant,
-  Plant,
   PlantCount,
-  PlantPatch,
   PlantStoreClient,
   PlantStoreError,
   ReadOptions,
-  StoredPlant,
   TaggedPlant,
 } from '../../client/client.ts'
 import { createClient } from '../../client/client.ts'
@@ -98,34 +93,6 @@ export async function returnsContractResponses(
     true satisfies Same<typeof known, TaggedPlant | undefined>,
     true satisfies Same<typeof optional, TaggedPlant | undefined>,
   ]
-}
-
-interface NurseryPlant extends Plant {
-  height?: number
-  light?: 'sun' | 'shade'
-  serial?: bigint
-}
-
-export function hasOwnFields(
-  plant: StoredPlant<NurseryPlant>,
-  patch: PlantPatch<NurseryPlant>,
-  { plant: changed }: Change<NurseryPlant>,
-): true[] {
-  return [
-    true satisfies Same<typeof plant.id, bigint>,
-    true satisfies Same<typeof plant.light, 'sun' | 'shade' | undefined>,
-    true satisfies Same<typeof patch.tag, string | null | undefined>,
-    true satisfies Same<typeof patch.name, string | undefined>,
-    true satisfies Same<typeof patch.serial, bigint | null | undefined>,
-    true satisfies Same<typeof changed, NurseryPlant | undefined>,
-  ]
-}
-
-export function passesFor(
-  client: PlantStoreClient<NurseryPlant>,
-  plant: NewPlant<NurseryPlant>,
-): [PlantStoreClient, NewPlant] {
-  return [client, plant]
 }
 
 export function isUntouched({ condition }: PlantStoreError): boolean {

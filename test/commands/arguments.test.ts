@@ -4,157 +4,80 @@ import { settingOptions } from '../../src/commands/console/options.ts'
 import { program } from '../../src/commands/program.ts'
 import { type SettingName, settingNames, toFlag } from '../../src/config/settings.ts'
 
-/** Invalid values for each setting, and what the error message expects instead. */
-const bad: Record<SettingName, readonly { value: string; expected: string }[]> = {
-  host: [{ value: '', expected: 'a non-empty string' }],
-  port: ['', 'x', '-1', '1.5', '65536', '1e3'].map((value) => ({
-    value,
-    expected: 'an integer from 0 to 65535',
-  })),
+const TEXT = 'a non-empty string'
+const SWITCH = 'one of on, off'
+const DURATION = 'a duration from 1ms to 1d, in ms, s, m, h or d'
+const RATE = 'a rate such as 100/s, 1000/m or 5000/h, or off'
+const SCOPE = 'a scope such as plants:read'
+
+/** For each setting, what the error message expects, and invalid values. */
+const bad: Record<SettingName, readonly [expected: string, ...values: string[]]> = {
+  host: [TEXT, ''],
+  port: ['an integer from 0 to 65535', '', 'x', '-1', '1.5', '65536', '1e3'],
   adminPort: [
-    '',
-    'x',
-    '65536',
-    ':3001',
-    'localhost:3001',
-    '0.0.0.0',
-    '0.0.0.0:',
-    '0.0.0.0:65536',
-    '::1:3001',
-    '[127.0.0.1]:3001',
-    '[::1]',
-    '3001:0.0.0.0',
-  ].map((value) => ({
-    value,
-    expected: 'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001',
-  })),
-  database: [{ value: '', expected: 'a non-empty string' }],
-  contract: [{ value: '', expected: 'a non-empty string' }],
-  hideFields: [{ value: 'maybe', expected: 'one of on, off' }],
-  keepChanges: ['0', '59s', '7', '-1d', 'x', '3651d'].map((value) => ({
-    value,
-    expected: 'a duration from 1m to 3650d, in ms, s, m, h or d',
-  })),
-  keepChangesBytes: ['0', '1048575', '1GB'].map((value) => ({
-    value,
-    expected: 'an integer from 1048576 to 1125899906842624',
-  })),
-  allowPrivateWebhooks: [{ value: 'maybe', expected: 'one of on, off' }],
-  logLevel: [{ value: 'loud', expected: 'one of trace, debug, info, warn, error, fatal, silent' }],
-  logRequests: [{ value: 'maybe', expected: 'one of off, changes, all' }],
-  tlsCertificate: [{ value: '', expected: 'a non-empty string' }],
-  tlsKey: [{ value: '', expected: 'a non-empty string' }],
-  page: [{ value: 'maybe', expected: 'one of on, off' }],
-  docs: [{ value: 'maybe', expected: 'one of on, off' }],
-  bodyLimit: ['0', '1kB', '1073741825'].map((value) => ({
-    value,
-    expected: 'an integer from 1 to 1073741824',
-  })),
-  requestTimeout: ['10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`].map(
-    invalidDuration,
-  ),
-  keepAliveTimeout: ['0', '0s', '2d'].map(invalidDuration),
-  requireStandbys: ['', '-1', 'x', '101', '1.5'].map((value) => ({
-    value,
-    expected: 'an integer from 0 to 100',
-  })),
-  threads: ['0', '-1', 'x', '257', '1.5'].map((value) => ({
-    value,
-    expected: 'auto or an integer from 1 to 256',
-  })),
-  maxConnections: [{ value: '0', expected: 'an integer from 1 to 1048576' }],
-  authFailureLimit: ['0/s', '5/d', '/s', '100', 'on'].map(invalidRate),
-  rateLimit: ['1000'].map(invalidRate),
+    'an integer from 0 to 65535, or an address such as 0.0.0.0:3001 or [::]:3001',
+    ...['', 'x', '65536', ':3001', 'localhost:3001', '0.0.0.0', '0.0.0.0:', '0.0.0.0:65536'],
+    ...['::1:3001', '[127.0.0.1]:3001', '[::1]', '3001:0.0.0.0'],
+  ],
+  database: [TEXT, ''],
+  contract: [TEXT, ''],
+  hideFields: [SWITCH, 'maybe'],
+  keepChanges: ['a duration from 1m to 3650d, in ms, s, m, h or d', '0', '59s', '-1d', '3651d'],
+  keepChangesBytes: ['an integer from 1048576 to 1125899906842624', '0', '1048575', '1GB'],
+  allowPrivateWebhooks: [SWITCH, 'maybe'],
+  logLevel: ['one of trace, debug, info, warn, error, fatal, silent', 'loud'],
+  logRequests: ['one of off, changes, all', 'maybe'],
+  tlsCertificate: [TEXT, ''],
+  tlsKey: [TEXT, ''],
+  page: [SWITCH, 'maybe'],
+  docs: [SWITCH, 'maybe'],
+  bodyLimit: ['an integer from 1 to 1073741824', '0', '1kB', '1073741825'],
+  requestTimeout: [DURATION, '10', '0s', '0.4ms', '-1s', 's', '1y', '25h', `${'9'.repeat(200)}s`],
+  keepAliveTimeout: [DURATION, '2d'],
+  requireStandbys: ['an integer from 0 to 100', '', '-1', 'x', '101', '1.5'],
+  threads: ['auto or an integer from 1 to 256', '0', '-1', 'x', '257', '1.5'],
+  maxConnections: ['an integer from 1 to 1048576', '0'],
+  authFailureLimit: [RATE, '0/s', '5/d', '/s', '100', 'on'],
+  rateLimit: [RATE, '1000'],
   oidcIssuer: [
-    'id.example',
-    'ftp://id.example',
-    'http://id.example',
-    'https://id.example?realm=plants',
-    'https://id.example/#plants',
+    'a URL such as https://id.example/realms/plants, without query or fragment; http only for this machine',
+    ...['id.example', 'ftp://id.example', 'http://id.example', ' https://id.example'],
+    ...['https://id.example?realm=plants', 'https://id.example/#plants'],
     'https://user:password@id.example',
-    ' https://id.example',
-  ].map((value) => ({
-    value,
-    expected:
-      'a URL such as https://id.example/realms/plants, without query or fragment; http only for this machine',
-  })),
-  oidcAudience: [{ value: '', expected: 'a non-empty string' }],
-  oidcReadScope: ['', 'two words', 'a"'].map(invalidScope),
-  oidcWriteScope: ['\\', 'é'].map(invalidScope),
-  oidcClientId: [{ value: '', expected: 'a non-empty string' }],
-  publicUrl: ['', 'plants.example', '/plants', 'https://plants.example/?x', 'https://'].map(
-    (value) => ({
-      value,
-      expected:
-        'a URL such as https://plants.example or https://example.com/plants, without query or fragment',
-    }),
-  ),
+  ],
+  oidcAudience: [TEXT, ''],
+  oidcReadScope: [SCOPE, '', 'two words', 'a"'],
+  oidcWriteScope: [SCOPE, '\\', 'é'],
+  oidcClientId: [TEXT, ''],
+  publicUrl: [
+    'a URL such as https://plants.example or https://example.com/plants, without query or fragment',
+    ...['', 'plants.example', '/plants', 'https://plants.example/?x', 'https://'],
+  ],
   corsOrigin: [
-    ...[
-      'null',
-      'app.example',
-      'localhost:5173',
-      'https://',
-      'file://',
-      'https://a.example,',
-      'https://*.example',
-      '*,https://a.example',
-    ].map((value) => ({
-      value,
-      expected:
-        'origins such as https://app.example or http://localhost:5173, separated by commas, or * for all',
-    })),
-    ...[
-      'https://app.example/',
-      'https://app.example/path?query#fragment',
-      'https://APP.example',
-      'HTTPS://app.example',
-      'https://app.example:443',
-      'https://user:password@app.example',
-      ' https://app.example',
-    ].map((value) => ({
-      value,
-      expected: `the origin https://app.example instead of ${value}`,
-    })),
-    {
-      value: 'https://a.example,https://äpp.example',
-      expected: 'the origin https://xn--pp-uia.example instead of https://äpp.example',
-    },
-    {
-      value: 'http://[::0001]:5173',
-      expected: 'the origin http://[::1]:5173 instead of http://[::0001]:5173',
-    },
+    'origins such as https://app.example or http://localhost:5173, separated by commas, or * for all',
+    ...['null', 'app.example', 'localhost:5173', 'https://', 'file://', 'https://a.example,'],
+    ...['https://*.example', '*,https://a.example'],
   ],
   trustProxy: [
-    'proxy',
-    '0.0.0.0/0',
-    '10.0.0.0/33',
-    '10.0.0.0/8/8',
-    '::1,',
-    '10.0.0.0/',
-    '::/129',
-    '1',
-  ].map((value) => ({
-    value,
-    expected: 'addresses or networks such as 10.0.0.0/8,::1, separated by commas',
-  })),
-  lockTimeout: ['5'].map(invalidDuration),
-  shutdownTimeout: ['soon'].map(invalidDuration),
-  seed: [{ value: '', expected: 'a non-empty string' }],
-  faults: [{ value: '', expected: 'a non-empty string' }],
-  readyJson: [{ value: 'yes', expected: 'one of on, off' }],
+    'addresses or networks such as 10.0.0.0/8,::1, separated by commas',
+    ...['proxy', '0.0.0.0/0', '10.0.0.0/33', '10.0.0.0/8/8', '::1,', '10.0.0.0/', '::/129', '1'],
+  ],
+  lockTimeout: [DURATION, '5'],
+  shutdownTimeout: [DURATION, 'soon'],
+  seed: [TEXT, ''],
+  faults: [TEXT, ''],
+  readyJson: [SWITCH, 'yes'],
 }
 
-function invalidDuration(value: string) {
-  return { value, expected: 'a duration from 1ms to 1d, in ms, s, m, h or d' }
-}
-
-function invalidScope(value: string) {
-  return { value, expected: 'a scope such as plants:read' }
-}
-
-function invalidRate(value: string) {
-  return { value, expected: 'a rate such as 100/s, 1000/m or 5000/h, or off' }
+/** Origins that are misspelled, and the correct spelling. */
+const misspelled = {
+  'https://app.example': [
+    ...['https://app.example/', 'https://app.example/path?query#fragment', 'https://APP.example'],
+    ...['HTTPS://app.example', 'https://app.example:443', ' https://app.example'],
+    'https://user:password@app.example',
+  ],
+  'https://xn--pp-uia.example': ['https://äpp.example'],
+  'http://[::1]:5173': ['http://[::0001]:5173'],
 }
 
 /** Returns the error message for arguments that commander rejects. */
@@ -176,19 +99,28 @@ for (const [index, name] of settingNames.entries()) {
   const flag = toFlag(name)
   t.test(`the error for an invalid ${flag} says what was expected`, async (t) => {
     const { flags, envVar: variable = '' } = settingOptions[index] ?? {}
-    t.teardown(() => delete process.env[variable])
-    for (const { value, expected } of bad[name]) {
-      delete process.env[variable]
+    const [expected, ...values] = bad[name]
+    for (const value of values) {
       const byFlag = await parseError(t, ['serve', `${flag}=${value}`])
       t.match(byFlag, `error: option '${flags}' argument '${value}' is invalid. `)
       t.match(byFlag, `Expected ${expected}.\n`)
-      process.env[variable] = value
-      const byVariable = await parseError(t, ['serve'])
-      t.match(byVariable, `value '${value}' from env '${variable}' is invalid. `)
-      t.match(byVariable, `Expected ${expected}.\n`)
     }
+    t.teardown(() => delete process.env[variable])
+    process.env[variable] = String(values[0])
+    const byVariable = await parseError(t, ['serve'])
+    t.match(byVariable, `value '${values[0]}' from env '${variable}' is invalid. `)
+    t.match(byVariable, `Expected ${expected}.\n`)
   })
 }
+
+t.test('the error for a misspelled origin has the correct spelling', async (t) => {
+  for (const [origin, values] of Object.entries(misspelled)) {
+    for (const value of values) {
+      const message = await parseError(t, ['serve', `--cors-origin=https://a.example,${value}`])
+      t.match(message, `Expected the origin ${origin} instead of ${value}.\n`)
+    }
+  }
+})
 
 const create = ['token', 'create', '--name']
 const add = ['webhook', 'add', '--name', 'x', '--url', 'https://receiver.example']

@@ -6,12 +6,14 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { compileCacheFolder } from '../../bin/compile-cache.js'
+import meta from '../../package.json' with { type: 'json' }
 import { run, withoutTap } from '../helpers/command.ts'
 
 const user = process.geteuid?.() as number
@@ -39,18 +41,15 @@ function homeOf(t: Test, folders: readonly string[] = ['.cache']): string {
   return home
 }
 
-t.test('the cache is private and in the cache folder of the user', async (t) => {
-  const home = homeOf(t)
-  const folder = join(home, '.cache', 'plant-store')
-  t.equal(compileCacheFolder(), folder)
-  t.equal(lstatSync(folder).mode & 0o777, 0o700)
-  t.equal(compileCacheFolder(), folder, 'an existing folder is reused')
-})
-
-t.test('a missing cache folder is created with private access', async (t) => {
-  const home = homeOf(t, [])
-  t.equal(compileCacheFolder(), join(home, '.cache', 'plant-store'))
-  t.equal(lstatSync(join(home, '.cache')).mode & 0o777, 0o700)
+t.test('the cache and a missing cache folder are private', async (t) => {
+  for (const folders of [['.cache'], []]) {
+    const home = homeOf(t, folders)
+    const folder = join(home, '.cache', 'plant-store')
+    t.equal(compileCacheFolder(), folder)
+    for (const each of [folder, join(home, '.cache')]) t.equal(lstatSync(each).mode & 0o777, 0o700)
+    t.equal(compileCacheFolder(), folder, 'an existing folder is reused')
+    rmSync(home, { recursive: true })
+  }
 })
 
 t.test('XDG_CACHE_HOME names another cache folder, unless it is relative', async (t) => {
@@ -68,44 +67,36 @@ t.test('the cache folder can be a symbolic link to another disk', async (t) => {
   t.same(readdirSync(join(home, 'disk')), ['plant-store'])
 })
 
-/** Folders that another user could have prepared or could change later. */
-const HOSTILE: [what: string, prepare: (home: string) => void][] = [
-  [
-    'a cache that is a file',
-    (home) => writeFileSync(join(home, '.cache', 'plant-store'), '', { mode: 0o600 }),
-  ],
-  ['a cache that the group can write to', (home) => makeCache(home, 0o770)],
-  ['a cache that everyone can write to', (home) => makeCache(home, 0o707)],
-  ['a cache that others can read', (home) => makeCache(home, 0o755)],
-  ['a cache folder that the group can write to', (home) => chmodSync(join(home, '.cache'), 0o770)],
-  [
-    'a cache in a folder that everyone can write to, with the sticky bit',
-    (home) => {
-      makeCache(home, 0o700)
-      chmodSync(join(home, '.cache'), 0o1777)
-    },
-  ],
-  [
-    'a home in which others could rename the cache folder',
-    (home) => {
-      makeCache(home, 0o700)
-      chmodSync(home, 0o777)
-    },
-  ],
-]
-for (const [what, prepare] of HOSTILE) {
-  t.test(`${what} is neither used nor changed`, async (t) => {
+/** Modes with which another user could have prepared a folder, or could change it later. */
+const HOSTILE = [
+  ['.cache/plant-store', 0o770],
+  ['.cache/plant-store', 0o707],
+  ['.cache/plant-store', 0o755],
+  ['.cache', 0o770],
+  // In a folder that everyone can write to, with the sticky bit.
+  ['.cache', 0o1777],
+  // Others could rename the cache folder.
+  ['.', 0o777],
+] as const
+for (const [path, mode] of HOSTILE) {
+  t.test(`there is no cache if ~/${path} has the mode ${mode.toString(8)}`, async (t) => {
     const home = homeOf(t)
-    prepare(home)
-    const before = readdirSync(home, { recursive: true })
+    makeCache(home)
+    chmodSync(join(home, path), mode)
     t.equal(compileCacheFolder(), undefined)
-    t.same(readdirSync(home, { recursive: true }), before)
+    t.equal(lstatSync(join(home, path)).mode & 0o7777, mode)
   })
 }
 
-function makeCache(home: string, mode: number): void {
-  mkdirSync(join(home, '.cache', 'plant-store'))
-  chmodSync(join(home, '.cache', 'plant-store'), mode)
+t.test('there is no cache if it is a file', async (t) => {
+  const file = join(homeOf(t), '.cache', 'plant-store')
+  writeFileSync(file, '', { mode: 0o600 })
+  t.equal(compileCacheFolder(), undefined)
+  t.ok(lstatSync(file).isFile())
+})
+
+function makeCache(home: string): void {
+  mkdirSync(join(home, '.cache', 'plant-store'), { mode: 0o700 })
 }
 
 for (const [what, geteuid] of [
@@ -124,7 +115,7 @@ const notRoot = user !== 0 && 'only root can give a folder to another user'
 for (const name of ['.', '.cache', '.cache/plant-store']) {
   t.test(`there is no cache if ~/${name} belongs to another user`, { skip: notRoot }, async (t) => {
     const home = homeOf(t)
-    makeCache(home, 0o700)
+    makeCache(home)
     chownSync(join(home, name), ANOTHER, ANOTHER)
     t.equal(compileCacheFolder(), undefined)
   })
@@ -166,7 +157,8 @@ for (const { what, variables, used } of [
   t.test(`the command caches compiled code ${what}`, async (t) => {
     const home = homeOf(t, ['.cache', 'tmp', 'chosen'])
     const env = { HOME: home, TMPDIR: join(home, 'tmp'), XDG_CACHE_HOME: '', ...variables }
-    t.match(await run(t, ['--version'], { cwd: home, env }), { code: 0, stderr: '' })
+    const stdout = `${meta.version}\n`
+    t.strictSame(await run(t, ['--version'], { cwd: home, env }), { code: 0, stdout, stderr: '' })
     t.equal(readdirSync(join(home, ...used)).length, 1)
     const others = ['.cache', 'tmp', 'chosen'].filter((folder) => folder !== used[0])
     for (const folder of others) t.same(readdirSync(join(home, folder)), [], folder)

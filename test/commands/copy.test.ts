@@ -5,8 +5,6 @@ import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
-import { openStore } from '../../src/stores/engines.ts'
-import type { Store } from '../../src/stores/shared/store.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each } from '../helpers/lists.ts'
@@ -14,6 +12,7 @@ import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { newWebhook, save } from '../stores/webhook-suite.ts'
 import { webhookIn } from '../webhooks/setting.ts'
+import { useStore } from './use-store.ts'
 
 const UNTIL = new Date('2026-11-21T12:34:56.789Z')
 
@@ -21,20 +20,9 @@ const UNTIL = new Date('2026-11-21T12:34:56.789Z')
 async function databases(t: Test) {
   const folder = t.testdir()
   const [from, to] = [join(folder, 'from.db'), join(folder, 'to.db')]
-  const use = async <Result>(
-    database: string,
-    work: (store: Store) => Promise<Result>,
-  ): Promise<Result> => {
-    const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
-    try {
-      return await work(store)
-    } finally {
-      await store.close()
-    }
-  }
-  for (const database of [from, to]) await use(database, async () => {})
+  for (const database of [from, to]) await useStore(database, async () => {})
   const copy = (what: string) => runHere([what, 'copy', from, '--database', to])
-  return { from, to, use, copy }
+  return { from, to, use: useStore, copy }
 }
 
 t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
@@ -225,14 +213,14 @@ t.test('a database cannot control the terminal', async (t) => {
 })
 
 t.test('both databases must exist', async (t) => {
-  const { to: existing } = await databases(t)
-  const missing = `${existing}.none`
-  for (const [from, to] of [
-    [missing, existing],
-    [existing, missing],
-  ] as const) {
-    const stderr = `plant-store: there is no database ${missing}\n`
-    const copied = await runHere(['token', 'copy', from, '--database', to])
+  const { to } = await databases(t)
+  const missing = `${to}.none`
+  const stderr = `plant-store: there is no database ${missing}\n`
+  for (const args of [
+    [missing, '--database', to],
+    [to, '--database', missing],
+  ]) {
+    const copied = await runHere(['token', 'copy', ...args])
     t.strictSame(copied, { code: 1, stdout: '', stderr })
   }
 })

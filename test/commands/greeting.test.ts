@@ -11,40 +11,23 @@ import { type Issued, issue } from '../helpers/certificates.ts'
 const config = defaultConfig()
 const here = 'http://127.0.0.1:3000'
 
-const addresses = [
-  { address: '127.0.0.1', url: 'http://127.0.0.1:3000' },
-  { address: '10.0.0.0', url: 'http://10.0.0.0:3000' },
-  { address: '0.0.0.0', url: 'http://127.0.0.1:3000' },
-  { address: '::1', url: 'http://[::1]:3000' },
-  { address: '::', url: 'http://[::1]:3000' },
-  { address: '2001:db8::', url: 'http://[2001:db8::]:3000' },
-]
-
-for (const { address, url } of addresses) {
-  t.test(`the greeting for a service on ${address} shows ${url}`, async (t) => {
-    const text = greeting(config, {
-      url: localUrl({ address, port: 3000 }),
-      access: { file: '/x' },
-    })
+t.test('the greeting shows a URL at which the service can be reached', async (t) => {
+  for (const [address, url] of Object.entries({
+    '127.0.0.1': 'http://127.0.0.1:3000',
+    '10.0.0.0': 'http://10.0.0.0:3000',
+    '0.0.0.0': 'http://127.0.0.1:3000',
+    '::1': 'http://[::1]:3000',
+    '::': 'http://[::1]:3000',
+    '2001:db8::': 'http://[2001:db8::]:3000',
+  })) {
+    const service = { url: localUrl({ address, port: 3000 }), access: { file: '/x' } }
+    const text = greeting(config, service)
     t.match(text, `listening on ${url}\n`)
     t.match(text, `page      ${url}/\n`)
     t.match(text, `docs      ${url}/documentation\n`)
     t.match(text, `curl '${url}/plants' `)
-  })
-}
-
-t.test(
-  'the greeting says what happens to changes, unless that is a matter of course',
-  async (t) => {
-    const announced = { url: here, access: { file: '/x' } } as const
-    const acknowledgement = 'are acknowledged once they are on 1 standby'
-    t.match(
-      greeting(config, { ...announced, acknowledgement }),
-      `\n  changes   ${acknowledgement}\n`,
-    )
-    t.notMatch(greeting(config, announced), 'changes   ')
-  },
-)
+  }
+})
 
 const files = { certificate: 'cert.pem', key: 'key.pem' }
 const authority = issue({ name: 'authority' })
@@ -93,52 +76,40 @@ t.test('the curl command trusts a self-signed certificate', async (t) => {
 
 const CREATE_COMMAND = `plant-store token create --name mine --scope read,write --database '${resolve('data/plants.db')}'`
 
-const accesses = [
-  {
-    access: { file: '/x/access-token' },
-    location: '/x/access-token',
-    bearer: "$(cat '/x/access-token')",
-  },
-  { access: { file: "/it's" }, location: "/it's", bearer: "$(cat '/it'\\''s')" },
-  { access: { variable: 'A_TOKEN' }, location: 'in A_TOKEN', bearer: '$A_TOKEN' },
-  { access: { token: 'plant_x' }, location: 'plant_x', bearer: 'plant_x' },
-  {
-    access: { hasTokens: false },
-    location: `create one with ${CREATE_COMMAND}`,
-    bearer: '<token>',
-  },
-  {
-    access: { hasTokens: true },
-    location: `use an existing one or create one with ${CREATE_COMMAND}`,
-    bearer: '<token>',
-  },
-]
-
-for (const { access, location, bearer } of accesses) {
-  t.test(`the greeting shows the token as: ${location}`, async (t) => {
+t.test('the greeting shows where the token is', async (t) => {
+  for (const [access, location, bearer] of [
+    [{ file: '/x/access-token' }, '/x/access-token', "$(cat '/x/access-token')"],
+    [{ file: "/it's" }, "/it's", "$(cat '/it'\\''s')"],
+    [{ variable: 'A_TOKEN' }, 'in A_TOKEN', '$A_TOKEN'],
+    [{ token: 'plant_x' }, 'plant_x', 'plant_x'],
+    [{ hasTokens: false }, `create one with ${CREATE_COMMAND}`, '<token>'],
+    [{ hasTokens: true }, `use an existing one or create one with ${CREATE_COMMAND}`, '<token>'],
+  ] as const) {
     const text = greeting(config, { url: here, access })
     t.match(text, `token     ${location}\n`)
     t.match(text, `-H "Authorization: Bearer ${bearer}"`)
-  })
-}
+  }
+})
 
-t.test(
-  'the greeting shows the absolute path of the database, or that it is in memory',
-  async (t) => {
-    t.match(
-      greeting(config, { url: here, access: { token: 'x' } }),
-      `database  ${resolve('data/plants.db')}\n`,
-    )
-    const inMemory = { ...config, database: ':memory:' }
-    t.match(greeting(inMemory, { url: here, access: { token: 'x' } }), 'database  in memory\n')
-  },
-)
+t.test('the greeting shows which database is used, without its secrets', async (t) => {
+  for (const [database, shown] of Object.entries({
+    [config.database]: resolve('data/plants.db'),
+    ':memory:': 'in memory',
+    'postgres://me:s3cret@one:5433,two/plants?sslpassword=s3cret':
+      'postgres://me@one:5433,two/plants',
+  })) {
+    const text = greeting({ ...config, database }, { url: here, access: { variable: 'A_TOKEN' } })
+    t.match(text, `database  ${shown}\n`)
+    t.notMatch(text, 's3cret')
+  }
+})
 
-t.test('the greeting shows the URL of a database server without its secrets', async (t) => {
-  const database = 'postgres://me:s3cret@one:5433,two/plants?sslpassword=s3cret'
-  const text = greeting({ ...config, database }, { url: here, access: { variable: 'A_TOKEN' } })
-  t.match(text, 'database  postgres://me@one:5433,two/plants\n')
-  t.notMatch(text, 's3cret')
+t.test('the greeting says when changes are acknowledged, unless that is as usual', async (t) => {
+  const announced = { url: here, access: { file: '/x' } } as const
+  const acknowledgement = 'are acknowledged once they are on 1 standby'
+  const text = greeting(config, { ...announced, acknowledgement })
+  t.match(text, `\n  changes   ${acknowledgement}\n`)
+  t.notMatch(greeting(config, announced), 'changes   ')
 })
 
 t.test('with a restriction, the greeting says how to end it, and creates no plant', async (t) => {
@@ -166,31 +137,20 @@ t.test('the ready line is JSON, and has the token only if it is stored nowhere e
   )
 })
 
-t.test('the greeting does not link to a page and docs that are turned off', async (t) => {
-  const without = { ...config, page: false, docs: false }
-  const text = greeting(without, { url: here, access: { token: 'x' } })
-  t.match(text, `listening on ${here}\n  database `)
-  t.notMatch(text, `${here}/documentation`)
-  t.strictSame(JSON.parse(readyLine(without, { url: here, access: { file: '/x' } })), {
-    url: here,
-  })
-})
-
-t.test('the greeting says how to build a page that is not built', async (t) => {
-  const service = { url: here, access: { file: '/x' } }
-  t.match(
-    greeting(config, service, false),
-    '\n  page      not built: run npm ci, then npm run page\n',
-  )
-  t.strictSame(JSON.parse(readyLine(config, service, false)), {
-    url: here,
-    docs: `${here}/documentation`,
-  })
-})
-
-t.test('the greeting and the ready line show the admin port', async (t) => {
-  const adminUrl = 'http://127.0.0.1:3001'
-  const service = { url: here, adminUrl, access: { file: '/x' } }
+t.test('the greeting and the ready line show what the service has', async (t) => {
+  const service = { url: here, adminUrl: 'http://127.0.0.1:3001', access: { file: '/x' } }
+  const { adminUrl } = service
   t.match(greeting(config, service), `metrics   ${adminUrl}/metrics\n`)
   t.match(JSON.parse(readyLine(config, service)), { adminUrl })
+
+  const without = { ...config, page: false, docs: false }
+  const text = greeting(without, service)
+  t.match(text, `listening on ${here}\n  metrics   ${adminUrl}/metrics\n  database `)
+  t.notMatch(text, `${here}/documentation`)
+  t.strictSame(JSON.parse(readyLine(without, service)), { url: here, adminUrl })
+
+  const unbuilt = '\n  page      not built: run npm ci, then npm run page\n'
+  t.match(greeting(config, service, false), unbuilt)
+  const docs = `${here}/documentation`
+  t.strictSame(JSON.parse(readyLine(config, service, false)), { url: here, docs, adminUrl })
 })

@@ -1,22 +1,17 @@
 /** The commands on a PostgreSQL server. */
 
-import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { backup } from '../../src/commands/backup/backup.ts'
-import { openStore } from '../../src/stores/engines.ts'
-import type { Store } from '../../src/stores/shared/store.ts'
 import { StoreError } from '../../src/stores/shared/store-error.ts'
-import { importPlants } from '../../src/transfer/import.ts'
 import { createPlant } from '../helpers/client.ts'
-import { Command, MAIN, run, withoutTap } from '../helpers/command.ts'
+import { Command, run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
-import { byId, exported, STRINGS, scatteredIds } from '../stores/plants.ts'
 import { otherVersion } from '../stores/postgres/databases.ts'
-import { newWebhook } from '../stores/webhook-suite.ts'
+import { useStore } from './use-store.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 
@@ -27,56 +22,12 @@ const withSecret = (url: string) => url.replace('@', ':s3cret@')
 const WARNING =
   'plant-store: other users can read the password in --database; set PLANT_STORE_DATABASE or use ~/.pgpass instead\n'
 
-t.test('plants moved to a server and back are unchanged', async (t) => {
-  const folder = t.testdir()
-  const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
+t.test('a command that needs a database says how to create it', async (t) => {
   const url = await emptyDatabase()
-  const plants = byId([
-    ...STRINGS.map((text, index) => ({ id: BigInt(index), name: text, tag: text })),
-    ...scatteredIds(3000).map((id) => ({ id, name: `plant ${id}` })),
-  ])
-  await using(before, (store) => importPlants(store, plants, 'stop'))
-
+  const stderr = `plant-store: cannot use the database ${url}: it is empty; use --create to create it\n`
   const missing = await runHere(['token', 'create', '--name', 'x', '--database', url])
-  const hint = `plant-store: cannot use the database ${url}: it is empty; use --create to create it\n`
-  t.match(missing, { code: 1, stderr: hint })
-
-  const commands = [
-    `export --database '${before}'`,
-    `import - --format ndjson --create --database '${url}'`,
-  ]
-  const line = commands.map((command) => `"$0" "${MAIN}" ${command}`).join(' | ')
-  const moved = spawnSync(...withoutTap(['sh', '-c', line, process.execPath]), { encoding: 'utf8' })
-  const count = plants.length.toLocaleString('en')
-  const exportSummary = `exported ${count} plants from ${before} to standard output\n`
-  t.match(moved, {
-    status: 0,
-    stderr: exportSummary,
-    stdout: `created ${plants.length}\nreplayed 0\n`,
-  })
-  t.strictSame(await using(url, exported), plants)
-
-  const file = join(folder, 'plants.csv')
-  t.match(await runHere(['export', file, '--database', url]), {
-    code: 0,
-    stderr: new RegExp(`^exported [\\d,]+ plants from ${url} to ${file}\n$`),
-  })
-  const back = await runHere(['import', file, '--create', '--database', after])
-  t.match(back, { code: 0, stderr: '', stdout: `created ${plants.length}\nreplayed 0\n` })
-  t.strictSame(await using(after, exported), plants)
+  t.strictSame(missing, { code: 1, stdout: '', stderr })
 })
-
-async function using<Result>(
-  database: string,
-  use: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = await openStore({ database, lockTimeout: 60_000 })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
-}
 
 t.test(
   'the service stores plants and tokens on the server, and nothing in its folder',
@@ -99,7 +50,7 @@ t.test(
     const { stdout } = await token('create', '--name', 'ci', '--scope', 'read,write')
     const secret = stdout.trim()
     t.equal((await createPlant(address, secret, { id: 4, name: 'Abies' })).status, 200)
-    t.same(await using(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
+    t.same(await useStore(url, (store) => store.get(4n)), { id: 4n, name: 'Abies' })
     t.strictSame(await token('revoke', 'ci'), {
       code: 0,
       stdout: `revoked ci in ${url}\n`,
@@ -124,14 +75,19 @@ t.test('the service does not start on a server that is not PostgreSQL', async (t
   t.strictSame(started, { code: 1, stdout: '', stderr })
 })
 
-t.test('a check prints one line per finding', async (t) => {
+t.test('a check prints one line per finding, and an export the plants', async (t) => {
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
   t.strictSame(await runHere(['check', '--database', url]), empty)
-  await using(url, (store) => store.create({ id: 1n, name: 'x' }))
+  await useStore(url, (store) => store.create({ id: 1n, name: 'x' }))
   const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
   t.strictSame({ code, stderr }, { code: 0, stderr: WARNING })
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\nok {4}changes: 1 kept\n$/)
+  t.strictSame(await runHere(['export', '--database', url]), {
+    code: 0,
+    stdout: '{"id":1,"name":"x"}\n',
+    stderr: `exported 1 plants from ${url} to standard output\n`,
+  })
 })
 
 t.test('an unusable database causes a one-line error without secrets', async (t) => {
@@ -157,81 +113,31 @@ t.test('a password causes a warning only if other users can read it', async (t) 
   t.equal((await runHere(['check', '--database', parameter])).stderr, WARNING)
 })
 
-t.test('tokens and webhooks are copied to a server and back', async (t) => {
-  const folder = t.testdir()
-  const [before, after] = [join(folder, 'before.db'), join(folder, 'after.db')]
+t.test('a password of the other database of a copy causes a warning, too', async (t) => {
   const url = await emptyDatabase()
-  const issued = await using(before, async (store) => {
-    await store.webhooks.add(newWebhook('plain', { url: 'https://receiver.example/?q=🌱' }))
-    const rotation = { previousSecret: 'whsec_B', previousUntil: new Date(1) }
-    await store.webhooks.add(newWebhook('special', { ...rotation, pausedAt: new Date(2) }))
-    const expiring = { name: 'expiring', scopes: ['read'], lifetimeMs: 60_000 } as const
-    await new AccessTokens(store).issue(expiring)
-    return new AccessTokens(store).issue({ name: 'used', scopes: ['read', 'write'] })
+  await useStore(url, (store) => new AccessTokens(store).issue({ name: 'used', scopes: ['read'] }))
+  const database = join(t.testdir(), 'copy.db')
+  await useStore(database, async () => {})
+  t.strictSame(await runHere(['token', 'copy', withSecret(url), '--database', database]), {
+    code: 0,
+    stdout: `copied used\ncopied 1 of 1 tokens to ${database}\n`,
+    stderr: WARNING.replace('--database; set PLANT_STORE_DATABASE or', '<from>;'),
   })
-  for (const database of [url, after]) await using(database, async () => {})
-  const warning = WARNING.replace('--database; set PLANT_STORE_DATABASE or', '<from>;')
-  for (const what of ['token', 'webhook']) {
-    const copy = (from: string, to: string) => runHere([what, 'copy', from, '--database', to])
-    const copied = (to: string) =>
-      new RegExp(`^(copied \\w+\n){2}copied 2 of 2 ${what}s to ${to}\n$`)
-    t.match(await copy(before, url), { code: 0, stdout: copied(url), stderr: '' })
-    t.match(await copy(withSecret(url), after), { code: 0, stdout: copied(after), stderr: warning })
-    t.match(await copy(url, before), { code: 0, stdout: /^(skipped \w+\n){2}copied 0 of 2 / })
-  }
-  const read = async (store: Store) => ({
-    tokens: await store.listTokens(),
-    webhooks: (await store.webhooks.list()).map((webhook) => ({
-      ...webhook,
-      progress: { ...webhook.progress, cursor: undefined },
-    })),
-    grant: await new AccessTokens(store).verify(issued as string),
-  })
-  const expected = await using(before, read)
-  t.match(expected, { webhooks: [{ name: 'plain' }, { progress: { pausedAt: new Date(2) } }] })
-  for (const database of [url, after]) t.same(await using(database, read), expected)
 })
 
-t.test('a service without the required standbys says why', async (t) => {
+t.test('required standbys are set, and a service with another number does not start', async (t) => {
   const database = await emptyDatabase()
-  const service = new Command(t, ['--port=0', '--require-standbys=1', '--database', database], {
-    env: { PLANT_STORE_TOKEN: 'a-token-of-the-environment' },
-  })
-  const url = await service.listening()
-  t.match(service.stdout, '  changes   are acknowledged once they are on 1 standby\n')
-  const create = () => createPlant(url, 'a-token-of-the-environment', { id: 4, name: 'Abies' })
-  const ready = () => fetch(`${url}/health/ready`)
-  const notice = 'changes must be on 1 standby, but the server waits for 0'
-  t.equal((await create()).status, 503)
-  const response = await ready()
-  t.equal(response.status, 503)
-  t.equal(response.headers.get('retry-after'), '5')
-  const { message } = (await response.json()) as { message: string }
-  t.equal(message, `the store is temporarily unavailable: ${notice}`)
-  const detail = `${notice} (synchronous_standby_names = '', synchronous_commit = on)`
-  const checked = await runHere(['check', '--database', database])
-  t.match(checked, { code: 2, stdout: `FAIL  acknowledged: ${detail}\n` })
+  await useStore(database, async () => {})
+  const require = (number: string) => runHere(['require-standbys', number, '--database', database])
+  for (const number of ['0', '1']) {
+    const stdout = `required standbys in ${database}: ${number}\n`
+    t.strictSame(await require(number), { code: 0, stdout, stderr: '' })
+  }
   const refused = await runHere(['--port=0', '--require-standbys=2', '--database', database])
   t.match(refused, { code: 1, stderr: /: it requires changes to be on 1 standby, but --require/ })
-
-  const require = (number: string) => runHere(['require-standbys', number, '--database', database])
-  t.strictSame(await require('2'), {
-    code: 0,
-    stdout: `required standbys in ${database}: 2\n`,
-    stderr: '',
-  })
-  t.strictSame(await require('0'), {
-    code: 0,
-    stdout: `required standbys in ${database}: 0\n`,
-    stderr: '',
-  })
-  while ((await ready()).status !== 200);
-  t.equal((await create()).status, 200)
-  service.process.kill('SIGTERM')
-  const { code, stderr } = await service.finished()
-  t.equal(code, 0)
-  t.match(stderr, `changes are rejected: ${detail}`)
-  t.match(stderr, `the store is failing: ${detail}`)
+  const checked = await runHere(['check', '--database', database])
+  t.equal(checked.code, 2)
+  t.match(checked.stdout, /^FAIL {2}acknowledged: changes must be on 1 standby, but .* 0 \(.*\)$/m)
 })
 
 t.test('required standbys are refused for SQLite', async (t) => {

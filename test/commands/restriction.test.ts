@@ -44,13 +44,6 @@ t.test('a running service follows freeze and unfreeze within a second', async (t
   t.same(await run('unfreeze'), { code: 0, stdout: `not frozen: ${accepted}`, stderr: '' })
 })
 
-t.test('tokens of a frozen database can be created and revoked', async (t) => {
-  const { run } = await commandsOf(t)
-  await run('freeze')
-  t.equal((await run('token', 'create', '--name', 'new')).code, 0)
-  t.equal((await run('token', 'revoke', 'new')).code, 0)
-})
-
 t.test('a mirror is not exported before its copy is consistent', async (t) => {
   for (const [mirror, code, stderr] of [
     [BEGUN, 1, /still copying the plants of https:\/\/plants.example/],
@@ -111,23 +104,4 @@ t.test('a mirror is promoted once it is consistent', async (t) => {
   t.match(rest.join(' '), /token copy.*webhook copy.*clients.*410/)
   t.equal(await create(), 200)
   t.equal(await service.count(), 1)
-})
-
-t.test('a mirror is promoted while it moves on, and then cannot', async (t) => {
-  const { run, service } = await serviceOf(t)
-  const { store } = service
-  await makeMirror(store)
-  const follow = async () => {
-    let expected = CONSISTENT
-    for (let step = 0; ; step++) {
-      const next = { ...CONSISTENT, cursor: `step ${step}` }
-      const result = await store.restrict({ expected, next })
-      if (result !== 'done') return result
-      expected = next
-    }
-  }
-  const [result, { code }] = await Promise.all([follow(), run('promote')])
-  t.equal(code, 0)
-  t.equal(result, 'unexpected')
-  t.equal(await store.readRestriction(), undefined)
 })

@@ -43,15 +43,14 @@ t.test('objects of requests are allocated in the young generation', async (t) =>
   const command = new Command(t, ['--port', '0', '--database', ':memory:'], { node: traces })
   const url = await command.listening()
   const starting = command.stdout.length
-  // Many at once, so that the objects live long, and enough of them for several collections.
-  for (let round = 0; round < 50; round++) {
+  // Many at once, so that the objects live long.
+  while (!/Scavenge.*\n[\s\S]*Scavenge/.test(command.stdout.slice(starting))) {
     const responses = Array.from({ length: 200 }, () => fetch(new URL('/health/live', url)))
     for (const response of await Promise.all(responses)) {
       if (response.status !== 200) t.fail(await response.text())
       await response.arrayBuffer()
     }
   }
-  await command.says(/Scavenge.*\n[\s\S]*Scavenge/)
   // V8 collects no statistics for pretenuring at all.
   t.notMatch(command.stdout.slice(starting), /pretenuring/)
 })
@@ -84,19 +83,6 @@ t.test(
     t.notMatch(stdout + stderr, SECRET, 'the token is neither printed nor logged')
   },
 )
-
-t.test('the token of a database in memory is printed on standard output only', async (t) => {
-  const command = new Command(t, ['--port', '0', '--database', ':memory:'], { cwd: t.testdir() })
-  const url = await command.listening()
-  const { database, token } = linesOf(command.stdout)
-  t.equal(database, 'in memory')
-  t.match(token, SECRET)
-  t.equal((await createPlant(url, token, { id: 1, name: 'a' })).status, 200)
-  command.process.kill('SIGTERM')
-  const { code, stderr } = await command.finished()
-  t.equal(code, 0)
-  t.notMatch(stderr, SECRET)
-})
 
 t.test(
   'a token from the environment is valid, and only the name of its variable is printed',

@@ -3,65 +3,19 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { issue, writeFiles } from '../helpers/certificates.ts'
-import { Command, type CommandOptions, withoutTap } from '../helpers/command.ts'
-import { runHere } from '../helpers/command-here.ts'
+import { Command, withoutTap } from '../helpers/command.ts'
 
 const authority = issue({ name: 'authority' })
 const publicName = issue({ name: 'public', hosts: ['plants.example.com'], issuer: authority })
 const { tlsCertificate, tlsKey } = writeFiles(t.testdir(), publicName)
-const TLS = ['--tls-certificate', tlsCertificate, '--tls-key', tlsKey]
 const TLS_VARIABLES = {
   PLANT_STORE_TLS_CERTIFICATE: tlsCertificate,
   PLANT_STORE_TLS_KEY: tlsKey,
 }
 
-/** Resolves to the service's URL once it listens. */
-async function start(t: Test, args: string[], options: CommandOptions = {}) {
-  const all = ['--database', ':memory:', '--port', '0', '--ready-json', ...args]
-  const command = new Command(t, all, options)
-  const [line] = await command.says(/.*\n/)
-  return { command, ...(JSON.parse(line) as { url: string; docs: string }) }
-}
-
-t.test('--ready-json prints an HTTPS URL whose certificate can be verified', async (t) => {
-  const { url, docs } = await start(t, TLS)
-  t.match(url, /^https:\/\/127\.0\.0\.1:\d+$/)
-  t.equal(docs, `${url}/documentation`)
-  const options = { ca: authority.cert, servername: 'plants.example.com', agent: false }
-  const status = await new Promise((resolve, reject) => {
-    request(`${url}/health/ready`, options, ({ statusCode }) => resolve(statusCode))
-      .on('error', reject)
-      .end()
-  })
-  t.equal(status, 200)
-})
-
-t.test('a certificate without its key stops the start with a one-line error', async (t) => {
-  t.match(await runHere(['--database', ':memory:', '--tls-certificate', tlsCertificate]), {
-    code: 1,
-    stdout: '',
-    stderr: /^plant-store: --tls-certificate and --tls-key go together: set both, or neither\n$/,
-  })
-})
-
 const WARNING = '--tls-certificate and --tls-key, or allow only a TLS-terminating proxy'
-for (const { args, warns } of [
-  { args: ['--host', '0.0.0.0'], warns: 1 },
-  { args: ['--host', '0.0.0.0', ...TLS], warns: 0 },
-]) {
-  const what = warns > 0 ? 'warns' : 'does not warn'
-  t.test(`the service ${what} about plain HTTP with ${args[1]} ${args[2] ?? ''}`, async (t) => {
-    const { command } = await start(t, args)
-    command.process.kill('SIGTERM')
-    const { stdout, stderr } = await command.finished()
-    const lines = stderr.split('\n').filter((line) => line.includes(WARNING))
-    t.equal(lines.length, warns)
-    for (const line of lines) t.match(JSON.parse(line), { level: 40 })
-    t.notMatch(stdout, WARNING)
-  })
-}
 
 /** Runs the health check of the image as Docker does. */
 function healthCheck(environment: NodeJS.ProcessEnv) {
@@ -74,13 +28,33 @@ function healthCheck(environment: NodeJS.ProcessEnv) {
   })
 }
 
-for (const [protocol, variables] of Object.entries({ HTTP: {}, HTTPS: TLS_VARIABLES })) {
-  t.test(`the image's health check works over ${protocol}`, async (t) => {
-    const { command, url } = await start(t, [], { env: variables })
+for (const [protocol, variables] of Object.entries({ http: {}, https: TLS_VARIABLES })) {
+  t.test(`a service on all addresses over ${protocol}, and the image's health check`, async (t) => {
+    const args = ['--database', ':memory:', '--port', '0', '--host', '0.0.0.0', '--ready-json']
+    const command = new Command(t, args, { env: variables })
+    const [line] = await command.says(/.*\n/)
+    const { url, docs } = JSON.parse(line)
+    t.match(url, new RegExp(`^${protocol}://127\\.0\\.0\\.1:\\d+$`))
+    t.equal(docs, `${url}/documentation`)
+    if (protocol === 'https') t.equal(await verifiedStatus(`${url}/health/ready`), 200)
     const environment = { ...variables, PLANT_STORE_PORT: new URL(url).port }
     t.match(await healthCheck(environment), { stdout: '', stderr: '' })
     command.process.kill('SIGTERM')
-    await command.finished()
+    const { stdout, stderr } = await command.finished()
+    t.equal(stdout, line)
+    const warnings = stderr.split('\n').filter((each) => each.includes(WARNING))
+    t.equal(warnings.length, protocol === 'http' ? 1 : 0)
+    for (const each of warnings) t.match(JSON.parse(each), { level: 40 })
     await t.rejects(healthCheck(environment), { code: 1 }, 'fails once the service has stopped')
+  })
+}
+
+/** The status of a response from a service whose certificate is verified. */
+function verifiedStatus(url: string) {
+  const options = { ca: authority.cert, servername: 'plants.example.com', agent: false }
+  return new Promise((resolve, reject) => {
+    request(url, options, ({ statusCode }) => resolve(statusCode))
+      .on('error', reject)
+      .end()
   })
 }

@@ -18,13 +18,9 @@ t.test('the scopes, media types and status of an operation come from the contrac
   const operations = matchOperations(loadContract(), service)
   for (const expected of [
     { id: 'listPlants', scopes: ['read'], ...nothing, success: 200 },
-    { id: 'createPlant', scopes: ['write'], ...json, success: 200 },
     { id: 'changePlants', scopes: ['write'], ...json, success: 200 },
-    { id: 'getPlant', scopes: ['read'], ...nothing, success: 200 },
-    { id: 'replacePlant', scopes: ['write'], ...json, success: 200 },
     { id: 'updatePlant', scopes: ['read', 'write'], ...patch, success: 200 },
     { id: 'deletePlant', scopes: ['write'], ...nothing, success: 204 },
-    { id: 'listTags', scopes: ['read'], ...nothing, success: 200 },
     { id: 'getToken', scopes: [], ...nothing, success: 200 },
     { id: 'listChanges', scopes: ['read'], ...nothing, success: 200, isFollowable: true },
   ]) {
@@ -91,27 +87,27 @@ const INVALID: InvalidCase[] = [
     },
     'POST /plants: every security requirement must include bearer',
   ],
-  ...['nonsense', [], ['any'], ['nonsense'], ['read', 'nonsense'], ['write', 'write']].map(
+  ...[
+    undefined,
+    'nonsense',
+    [],
+    ['any'],
+    ['nonsense'],
+    ['read', 'nonsense'],
+    ['write', 'write'],
+  ].map(
     (scope): InvalidCase => [
       `an operation with the x-scope ${JSON.stringify(scope)}`,
       ({ paths }) => {
-        paths['/plants'] = { post: { ...operation, 'x-scope': scope } }
+        paths['/plants'] = { post: { ...operation, 'x-scope': scope as string } }
       },
       'POST /plants: x-scope must be any, read, write or a list of scopes',
     ],
   ),
-  [
-    'an operation without a scope',
-    ({ paths }) => {
-      paths['/plants'] = { post: { operationId: 'createPlant', responses: {} } }
-    },
-    'POST /plants: x-scope must be any, read, write or a list of scopes',
-  ],
 ]
 for (const [what, change, message] of INVALID) {
   t.test(`${what} is reported by name`, async (t) => {
     const document = structuredClone(loadContract())
-    for (const item of Object.values(document.paths)) item.parameters = [] as never
     change(document)
     t.throws(() => matchOperations(document, service), { message })
   })

@@ -1,5 +1,9 @@
-/** The examples of each operation work together, because tools such as Postman send the first one of everything. */
+/**
+ * The examples of each operation work together, because tools such as Postman send the first one of everything, and so do
+ * the links between operations.
+ */
 import t from 'tap'
+import { known } from '../../contract/known.ts'
 import { contract, dereference } from '../helpers/contract-check.ts'
 import { type Call, startService } from '../helpers/service.ts'
 
@@ -20,6 +24,11 @@ interface Parameter {
 
 interface Content {
   readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+interface Link {
+  readonly operationId: string
+  readonly parameters: Readonly<Record<string, string>>
 }
 
 interface Operation {
@@ -59,15 +68,16 @@ function exampleOf({ example, schema }: Pick<Parameter, 'example' | 'schema'>): 
   return example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0]
 }
 
-/** The request with the given parameters, and the first example of a body. */
+/** The request with the given parameters, which have these values or an example's, and the first example of a body. */
 function requestWith(
   { method, path, requestBody }: (typeof operations)[number],
   parameters: readonly Parameter[],
+  values: Readonly<Record<string, string>> = {},
 ): Call {
   const valuesIn = (part: string): [name: string, value: string][] =>
     parameters
       .filter((parameter) => parameter.in === part)
-      .map((parameter) => [parameter.name, String(exampleOf(parameter))])
+      .map((parameter) => [parameter.name, values[parameter.name] ?? String(exampleOf(parameter))])
   const filled = valuesIn('path').reduce(
     (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(value)),
     path,
@@ -81,6 +91,11 @@ function requestWith(
     body: Object.values(content?.examples ?? {})[0]?.value,
   }
 }
+
+const find = (id: string) => known(operations.find(({ operationId }) => operationId === id))
+
+const pathOf = ({ parameters = [] }: (typeof operations)[number]) =>
+  parameters.filter((parameter) => parameter.in === 'path')
 
 t.test('the first examples of every operation succeed together', async (t) => {
   const service = await startService(t)
@@ -107,12 +122,9 @@ t.test('the first examples of every operation succeed together', async (t) => {
 
 t.test('the examples of a plant and of its entity tag belong together', async (t) => {
   const service = await startService(t)
-  const find = (id: string) => operations.find(({ operationId }) => operationId === id)
-  const [create, get] = [find('createPlant'), find('getPlant')]
-  if (create === undefined || get === undefined) throw new Error('an operation is missing')
-  await service.call(requestWith(create, []))
-  const path = get.parameters?.filter((parameter) => parameter.in === 'path') ?? []
-  const { headers, body } = await service.call(requestWith(get, path))
+  const get = find('getPlant')
+  await service.call(requestWith(find('createPlant'), []))
+  const { headers, body } = await service.call(requestWith(get, pathOf(get)))
   const response = get.responses['200'] as {
     readonly headers: { readonly ETag: { readonly schema: Schema } }
     readonly content: Readonly<Record<string, Content>>
@@ -120,4 +132,46 @@ t.test('the examples of a plant and of its entity tag belong together', async (t
   t.equal(headers.etag, exampleOf(response.headers.ETag))
   const [example] = Object.values(response.content['application/json']?.examples ?? {})
   t.equal(body, JSON.stringify(example?.value))
+})
+
+/** The value of a runtime expression (https://spec.openapis.org/oas/v3.1.0.html#runtime-expressions). */
+function evaluate(expression: string, exchange: Readonly<Record<string, unknown>>): string {
+  const [, source = '', rest = ''] = /^\$(\w+\.\w+)(.*)$/.exec(expression) ?? []
+  let value = exchange[source]
+  for (const name of rest.split(/[/.]/).slice(1)) value = Object(value)[name]
+  return String(value)
+}
+
+const links = operations.flatMap((operation) =>
+  Object.entries(operation.responses).flatMap(([status, response]) => {
+    const { links = {} } = response as { readonly links?: Readonly<Record<string, Link>> }
+    return Object.values(links).map((link) => ({ operation, status, link }))
+  }),
+)
+
+t.test('the links lead to operations that succeed', async (t) => {
+  t.ok(links.length > 10)
+  for (const { operation, status, link } of links) {
+    const service = await startService(t)
+    const isCreate = operation.operationId.startsWith('createPlant')
+    if (!isCreate) await service.call(requestWith(find('createPlant'), []))
+    const request = requestWith(operation, pathOf(operation))
+    const answer = await service.call(request)
+    t.equal(String(answer.status), status)
+    const exchange = {
+      'request.body': request.body,
+      'request.path': { id: request.path?.split('/')[2] },
+      'response.body': answer.json,
+      'response.header': { ETag: answer.headers.etag },
+    }
+    const values = Object.fromEntries(
+      Object.entries(link.parameters).map(([name, value]) => [name, evaluate(value, exchange)]),
+    )
+    const next = find(link.operationId)
+    const given = (next.parameters ?? []).filter(({ name }) => name in values)
+    t.equal(given.length, Object.keys(values).length)
+    const followed = await service.call(requestWith(next, given, values))
+    const what = `${operation.operationId} ${link.operationId} ${JSON.stringify(values)}`
+    t.ok([200, 204].includes(followed.status), `${what} ${followed.body}`)
+  }
 })

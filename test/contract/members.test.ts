@@ -77,19 +77,7 @@ t.test('plants with other members follow their description', async (t) => {
 const NO_VALUES: readonly [type: MemberType, ...texts: string[]][] = [
   ['int64', '', ' 1', '1.0', '01', 'x', `${INT64_MAX + 1n}`, `${INT64_MIN - 1n}`],
   ['int32', '', '1.5', 'x', '2147483648', '-2147483649', '9223372036854775807'],
-  [
-    'number',
-    '',
-    ' 1',
-    '1,5',
-    '.5',
-    '01',
-    '0x1',
-    '1e309',
-    'NaN',
-    'Infinity',
-    '0.12345678901234567890',
-  ],
+  ['number', '', ' 1', '1,5', '01', '1e309', 'NaN', '0.12345678901234567890'],
   ['boolean', '', ' true', '1', 'yes'],
 ]
 for (const [type, ...texts] of NO_VALUES) {

@@ -55,13 +55,6 @@ export function operations() {
     .map((operation) => ({ ...operation, responses: operation.responses as Responses }))
 }
 
-/** Every status that the contract documents for an operation. */
-export function documentedStatuses(): { operation: string; status: number }[] {
-  return operations().flatMap(({ operationId = '', responses }) =>
-    Object.keys(responses).map((status) => ({ operation: operationId, status: Number(status) })),
-  )
-}
-
 /** The contract's responses to requests that belong to no operation. */
 export function responsesOutsideOperations(): Responses {
   return whole['x-responses-outside-operations']

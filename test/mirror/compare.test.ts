@@ -43,7 +43,11 @@ async function setUp(t: Test) {
   await step({ next: mirror, changes: each('put', await exported(source.store)) })
   const compare = ({ url = source.url, token = source.token } = {}) =>
     runHere(['compare', url, '--database', database], { PLANT_STORE_MIRROR_TOKEN: token })
-  return { source, injection, database, store, copy, mirror, step, compare }
+  const reader = new Source(source.url, source.token)
+  /** Compares in the process, by default as the command does. */
+  const compareHere = (options: Partial<ComparisonOptions> = {}) =>
+    compareMirror({ cursor, mirror: store, members, source: reader, onProgress() {}, ...options })
+  return { source, injection, database, store, copy, mirror, step, compare, reader, compareHere }
 }
 
 async function latest({ store }: Service): Promise<string> {
@@ -125,31 +129,21 @@ t.test('an empty mirror equals an empty source, and differs from another', async
 })
 
 t.test('a comparison keeps a limited number of differences', async (t) => {
-  const { source, store, mirror, step } = await setUp(t)
-  const { url, token } = source
-  const options = {
-    cursor: mirror.cursor,
-    mirror: store,
-    members,
-    source: new Source(url, token),
-    differencesMax: 3,
-    onProgress: () => {},
-  }
+  const { source, mirror, step, compareHere } = await setUp(t)
+  const differencesMax = 3
   for (let id = 0n; id < 5000n; id += 1000n) await source.store.remove(id)
-  const changed = await compareMirror(options)
+  const changed = await compareHere({ differencesMax })
   t.match(changed, { equal: PLANTS.length - 5, changed: 5 })
   t.equal(changed.differences.size, 0)
   await step({ next: mirror, changes: removals([MIN]) })
-  const different = await compareMirror(options)
+  const different = await compareHere({ differencesMax })
   t.match(different, { equal: 0, changed: 2 })
   t.same([...different.differences], [[MIN, 'missing here']])
 })
 
 t.test('changes during the comparison neither count nor prolong it', async (t) => {
-  const { source, store, mirror, step } = await setUp(t)
+  const { source, mirror, step, reader, compareHere } = await setUp(t)
   await step({ next: mirror, changes: removals([MIN]) })
-  const { url, token } = source
-  const reader = new Source(url, token)
   let id = 1n
   const changing: ComparisonOptions['source'] = {
     async readPlants(after) {
@@ -162,32 +156,20 @@ t.test('changes during the comparison neither count nor prolong it', async (t) =
       return page
     },
   }
-  const { cursor } = mirror
-  const onProgress = () => {}
-  const result = await compareMirror({
-    cursor,
-    mirror: store,
-    members,
-    source: changing,
-    onProgress,
-  })
+  const result = await compareHere({ source: changing })
   t.match(result, { equal: PLANTS.length - 2, changed: 2 })
   t.same([...result.differences], [[MIN, 'missing here']])
 })
 
 t.test('a comparison ends where the feed ends, even if its last cursor was another', async (t) => {
-  const { source, store, mirror, step } = await setUp(t)
+  const { mirror, step, reader, compareHere } = await setUp(t)
   await step({ next: mirror, changes: removals([MIN]) })
-  const { url, token } = source
-  const reader = new Source(url, token)
   const ending: ComparisonOptions['source'] = {
     readPlants: (after) => reader.readPlants(after),
     readChanges: async (after) => ({ changes: [], cursor: after }),
   }
-  const { cursor } = mirror
-  const onProgress = () => {}
-  const result = await compareMirror({ cursor, mirror: store, members, source: ending, onProgress })
-  t.same([...result.differences], [[MIN, 'missing here']])
+  const { differences } = await compareHere({ source: ending })
+  t.same([...differences], [[MIN, 'missing here']])
 })
 
 t.test('a database that is no complete mirror cannot be compared', async (t) => {

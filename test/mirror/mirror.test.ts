@@ -3,9 +3,7 @@
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { StoreUnavailable } from '../../service/plant-store.ts'
 import { isConsistent, type RestrictionStep, STEP_TEXT_MAX } from '../../service/restriction.ts'
-import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -13,10 +11,9 @@ import { latest } from '../stores/changes.ts'
 import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 
 let service: Service
-let injection: FaultyService['injection']
 let copy: TestMirror
 t.beforeEach(async (t) => {
-  ;({ service, injection } = await startFaulty(t as Test, [], { inFile: true }))
+  service = await startService(t as Test)
   copy = await TestMirror.open(t as Test, service)
 })
 
@@ -65,19 +62,6 @@ t.test('a page of changes that affect too much text is applied in smaller steps'
   t.strictSame(await plantsOf(copy.store), [])
 })
 
-t.test('changes are applied until the mirror is stopped', async (t) => {
-  const { stop } = copy.follow()
-  for (let round = 0; round < 3; round++) {
-    await fill(service.store, 1500, `round ${round}`)
-    await change(service.store, round)
-    await copy.catchesUp(service)
-    await isCopyOf(service, t)
-  }
-  await stop()
-  t.equal(copy.lines.at(-1), 'caught up')
-  t.equal(copy.lines.filter((line) => line === 'caught up').length, 1)
-})
-
 t.test('a mirror of another database stops, and a restart reconciles it', async (t) => {
   await fill(service.store, 3500)
   await copy.run()
@@ -120,14 +104,15 @@ t.test('a restart waits until services have noticed it, even if it is killed', a
 })
 
 t.test('a mirror stops if the feed of the source no longer reaches back', async (t) => {
-  await copy.run()
-  await change(service.store)
-  const db = new Sqlite(service.database)
+  const source = await startService(t, { inFile: true })
+  await copy.run({ from: source })
+  await change(source.store)
+  const db = new Sqlite(source.database)
   db.exec('DELETE FROM changes WHERE position < (SELECT max(position) FROM changes)')
   db.close()
   await t.rejects(copy.run(), { message: /no longer retained.*with --restart/ })
   await copy.run({ restart: true })
-  await isCopyOf(service, t)
+  await isCopyOf(source, t)
 })
 
 t.test('a mirror needs a token of the source with the scope read', async (t) => {
@@ -154,15 +139,6 @@ t.test('a database that has plants or is frozen cannot become a mirror', async (
   t.strictSame(await plantsOf(copy.store), [{ id: 1n, name: 'Abies' }])
 })
 
-t.test('a mirror command ends when the database is promoted', async (t) => {
-  const { ended } = copy.follow()
-  await copy.catchesUp(service)
-  await copy.store.restrict({ expected: await copy.position(), next: undefined })
-  await change(service.store)
-  await t.rejects(ended, { message: /another command has promoted the database/ })
-  t.strictSame(await plantsOf(copy.store), [])
-})
-
 t.test('a promoted database does not become a mirror again by a later command', async (t) => {
   await copy.run()
   await copy.store.restrict({ expected: await copy.position(), next: undefined })
@@ -172,38 +148,4 @@ t.test('a promoted database does not become a mirror again by a later command', 
   }
   t.equal(await copy.store.readRestriction(), undefined)
   t.strictSame(await plantsOf(copy.store), [])
-})
-
-t.test('a mirror waits for its database, and says so', async (t) => {
-  await fill(service.store, 100)
-  let failures = 0
-  const store = withRestrict(copy.store, async (step) => {
-    // Before the step is made, and then after it was.
-    if (failures < 2) {
-      if (failures++ > 0) await copy.store.restrict(step)
-      throw new StoreUnavailable('failing', 'the disk is full')
-    }
-    return copy.store.restrict(step)
-  })
-  await copy.run({ store })
-  const behind = "behind: the mirror's database: the store is failing: the disk is full"
-  t.equal(copy.lines[0], behind)
-  await isCopyOf(service, t)
-})
-
-t.test('a mirror waits for its source, and says so once', async (t) => {
-  await copy.run()
-  injection.setFaults([
-    { nth: 1, cut: 'before-work' },
-    { nth: 2, error: 'store-busy' },
-    { nth: 3, cut: 'before-response' },
-  ])
-  const { stop } = copy.follow()
-  await until('it has caught up', () => copy.lines.at(-1) === 'caught up' && copy.lines.length > 2)
-  await stop()
-  t.match(copy.lines.slice(2), [
-    'behind: the source responds with status 503: the store is busy',
-    /^behind: no response from http:\/\/127.0.0.1:\d+: .*(closed|hang up|RESET)/,
-    'caught up',
-  ])
 })

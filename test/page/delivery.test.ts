@@ -3,7 +3,6 @@ import { deliver, type Intent } from '../../page/changes/delivery.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import {
   answered,
-  busy,
   connectThrough,
   type Fault,
   lostResponse,
@@ -19,7 +18,6 @@ t.before(async () => {
 
 const alba = { name: 'Abies alba', tag: 'Tree' }
 const acer = { name: 'Acer' }
-const unavailable = answered(...busy)
 const done = { kind: 'done', plant: alba }
 const undoOf = (id: bigint) => ({ undo: { id, before: alba, after: acer } })
 
@@ -38,14 +36,6 @@ async function send(t: Test, intent: Intent, faults: Fault[] = [], canRead = tru
   return { outcome, requests: () => proxy.requests.map(({ line }) => line.split(' ')[0]) }
 }
 
-t.test('a plant is added with one request', async (t) => {
-  const id = await store()
-  const { outcome, requests } = await send(t, { id, before: undefined, after: alba })
-  t.same(await outcome, done)
-  t.same(requests(), ['POST'])
-  t.match(await service.stored(id), alba)
-})
-
 t.test('a token that cannot read learns that the id is taken', async (t) => {
   const id = await store(acer)
   const { outcome } = await send(t, { id, before: undefined, after: alba }, [], false)
@@ -58,20 +48,6 @@ t.test('a plant is replaced', async (t) => {
   t.strictSame(await outcome, { ...done, ...undoOf(id) })
   t.same(requests(), ['GET', 'PATCH'])
   t.match(await service.stored(id), alba)
-})
-
-t.test('a plant that changes between looking and replacing is a conflict', async (t) => {
-  const id = await store(acer)
-  const changeFirst: Fault = async (exchange) => {
-    await service.call({ method: 'PUT', path: `/plants/${id}`, body: { name: 'Acer rubrum' } })
-    await passed(exchange)
-  }
-  const { outcome, requests } = await send(t, { id, before: acer, after: alba }, [
-    passed,
-    changeFirst,
-  ])
-  t.strictSame(await outcome, { kind: 'conflict', stored: { id, name: 'Acer rubrum' } })
-  t.same(requests(), ['GET', 'PATCH', 'GET'])
 })
 
 t.test('a change whose response is lost is recognized', async (t) => {
@@ -95,17 +71,4 @@ t.test('a plant that comes and goes is tried a few times', async (t) => {
   const always = Array.from({ length: 4 }, () => [exists, passed]).flat()
   const { outcome } = await send(t, { id: other, before: undefined, after: alba }, always)
   t.match(await thrownBy(outcome), { condition: 'plant-exists' })
-})
-
-t.test('other failures are thrown, and sending again is safe', async (t) => {
-  const id = await store(acer)
-  const intent = { id, before: acer, after: alba }
-  for (const faults of [
-    [unavailable, unavailable],
-    [passed, unavailable, unavailable],
-  ]) {
-    const { outcome } = await send(t, intent, faults)
-    t.match(await thrownBy(outcome), { condition: 'store-busy' })
-  }
-  t.strictSame(await (await send(t, intent)).outcome, { ...done, ...undoOf(id) })
 })

@@ -37,18 +37,6 @@ t.test('drafts are kept as they are typed, and read again', async (t) => {
   t.equal(new Set(drafts.all.map(({ key }) => key)).size, 3)
 })
 
-t.test('a draft that is being sent when the page is left may be saved', async (t) => {
-  openTab(t)
-  const storage = new TabStorage()
-  const { drafts: before, kept } = await openPage(storage)
-  const client = { deletePlant: () => {}, getPlant: () => new Promise(() => {}) }
-  before.delete({ id: 1n, name: 'Acer' }, { client, canRead: true } as unknown as Saver)
-  t.match(before.all, [{ state: 'sending' }])
-  await kept.stored()
-  const { drafts } = await openPage(storage)
-  t.match(drafts.all, [{ state: 'unsent', isDeletion: true }])
-})
-
 t.test('drafts that are saved are discarded, and others stay', async (t) => {
   openTab(t)
   const { drafts, kept } = await openPage(new TabStorage())

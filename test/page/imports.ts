@@ -26,11 +26,6 @@ export async function* recordsOf(
   if (error !== undefined) throw error
 }
 
-/** Plants with consecutive ids. */
-export function named(name: string, start: number, count: number): StoredPlant[] {
-  return Array.from({ length: count }, (_, index) => ({ id: BigInt(start + index), name }))
-}
-
 interface Options extends Partial<Omit<ImportOptions, 'seen'>> {
   /** The plants that the person has seen. */
   readonly seen?: readonly StoredPlant[]

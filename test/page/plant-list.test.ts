@@ -234,13 +234,6 @@ t.test('a search shows matches beyond those found, and finds them once', async (
   t.same(idsOf(list, 48, 52), [49n, 50n, 51n, 52n])
 })
 
-t.test('plants without a tag are searched for too', async (t) => {
-  const list = new PlantList({ untagged: true })
-  list.append(plants(1, 10), false)
-  t.equal(list.apply({ id: 50n, plant: { name: 'x' } }), 'added')
-  t.equal(list.apply({ id: 50n, plant: { name: 'x', tag: 'Tree' } }), 'removed')
-})
-
 t.test('a range that others fill is split', async (t) => {
   const list = new PlantList({})
   list.append(

@@ -6,7 +6,7 @@ import type { Filter } from '../../page/list/filter.ts'
 import { IdRanges } from '../../page/selection/id-ranges.ts'
 import { type ReadOptions, readSelected } from '../../page/selection/read-selected.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { connectThrough, lost, passed, silence } from '../client/faulty-proxy.ts'
+import { connectThrough, passed, silence } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
 
 const COUNT = 3500
@@ -85,12 +85,6 @@ t.test('memory is bounded', async (t) => {
   await t.rejects(idsOf({}, ranges, { memoryMax: 219 }), {
     message: /^These are too many plants to change at once\. Select fewer/,
   })
-})
-
-t.test('a failure ends reading', async (t) => {
-  const { client } = await connectThrough(t, service, [passed, lost], { retries: 0 })
-  const options = { signal: new AbortController().signal, onProgress: () => {} }
-  await t.rejects(readSelected(client, {}, IdRanges.ALL, options), { name: 'ConnectionError' })
 })
 
 t.test('canceling ends reading, and its request', async (t) => {

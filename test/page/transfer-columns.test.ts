@@ -40,7 +40,6 @@ const NOT_INTEGER = 'The id must be a whole number, written like 4 or -12'
 const BEYOND = 'The id must be between -9223372036854775808 and 9223372036854775807'
 
 for (const { format, values, result } of [
-  { format: 'csv', values: { id: '4', name: 'Abies' }, result: { id: 4n, name: 'Abies' } },
   { format: 'csv', values: { id: '4', name: '', tag: '' }, result: { id: 4n, name: '', tag: '' } },
   {
     format: 'csv',
@@ -54,12 +53,6 @@ for (const { format, values, result } of [
     values: { id: '007', name: 'a' },
     result: 'The id must be written without zeros at the start, like 7',
   },
-  {
-    format: 'csv',
-    values: { id: '-5.0', name: 'a' },
-    result: 'The id must be written without a decimal point, like -5',
-  },
-  { format: 'csv', values: { id: '5.7', name: 'a' }, result: NOT_INTEGER },
   { format: 'csv', values: { id: ' 5\u00a0', name: ' a ' }, result: { id: 5n, name: ' a ' } },
   { format: 'csv', values: { id: '1E+12', name: 'a' }, result: NOT_INTEGER },
   { format: 'csv', values: { id: '', name: 'a' }, result: NOT_INTEGER },
@@ -69,22 +62,20 @@ for (const { format, values, result } of [
     values: { id: '4', name: 'a\0' },
     result: 'The name contains the character U+0000',
   },
-  { format: 'ndjson', values: { id: 4n, name: 'a', x: 1 }, result: { id: 4n, name: 'a' } },
+  {
+    format: 'ndjson',
+    values: { id: 4n, name: 'a', tag: null, x: 1 },
+    result: { id: 4n, name: 'a' },
+  },
   {
     format: 'ndjson',
     values: { id: '4', name: 'a' },
     result: 'The id must be a number without quotes',
   },
-  { format: 'ndjson', values: { id: 1.5, name: 'a' }, result: NOT_INTEGER },
   { format: 'ndjson', values: { id: null, name: 'a' }, result: NOT_INTEGER },
   { format: 'ndjson', values: { id: 2 ** 63, name: 'a' }, result: BEYOND },
   { format: 'json', values: { id: 4n, name: 4n }, result: 'The name must be text' },
-  {
-    format: 'json',
-    values: { id: 4n, name: null },
-    result: 'The name must be text, not null',
-  },
-  { format: 'json', values: { id: 4n, name: 'a', tag: null }, result: { id: 4n, name: 'a' } },
+  { format: 'json', values: { id: 4n, name: null }, result: 'The name must be text, not null' },
   {
     format: 'json',
     values: { id: 4n, name: 'a', tag: '\ud800' },

@@ -2,9 +2,11 @@ import t from 'tap'
 import { createClient } from '../../client/client.ts'
 import { type ComparisonOptions, compareRecords } from '../../page/transfer/import/comparison.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { connectThrough, lost, passed, silence } from '../client/faulty-proxy.ts'
+import { connectThrough, passed, silence } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { named, recordsOf, toPlant, type Values } from './imports.ts'
+import { until } from '../helpers/until.ts'
+import { named } from './changes/run.ts'
+import { recordsOf, toPlant, type Values } from './imports.ts'
 
 let service: Service
 t.before(async () => {
@@ -12,7 +14,7 @@ t.before(async () => {
 })
 
 async function compare(records: readonly Values[], options: Partial<ComparisonOptions> = {}) {
-  const { groups, different } = await compareRecords(recordsOf(records), {
+  const { groups, different, same } = await compareRecords(recordsOf(records), {
     client: createClient(service),
     canRead: true,
     toPlant,
@@ -24,7 +26,11 @@ async function compare(records: readonly Values[], options: Partial<ComparisonOp
     fate,
     [count, first?.record.number, first?.reason ?? first?.stored],
   ])
-  return { ...Object.fromEntries(described), seen: different && [...different.values()] }
+  return {
+    ...Object.fromEntries(described),
+    seen: different && [...different.values()],
+    known: [...same].sort(),
+  }
 }
 
 t.test('a file is compared with the store, which stays as it is', async (t) => {
@@ -47,6 +53,7 @@ t.test('a file is compared with the store, which stays as it is', async (t) => {
     same: [2, 2, undefined],
     refused: [2, 1, 'The name is missing'],
     seen: [stored[0]],
+    known: [2, 5],
   })
   t.equal(await service.count(), 2)
 })
@@ -80,18 +87,6 @@ t.test('a token that cannot read compares the records with each other', async (t
   })
 })
 
-t.test('records that repeat others are left out of an import', async (t) => {
-  const records = named('Iris', 25_001, 3)
-  const comparison = await compareRecords(recordsOf([...records, ...records]), {
-    client: createClient(service),
-    canRead: true,
-    toPlant,
-    counted: 'line',
-    signal: new AbortController().signal,
-  })
-  t.same([...comparison.same], [4, 5, 6])
-})
-
 t.test('memory is bounded', async (t) => {
   await importPlants(service.store, named('Fagus', 30_001, 10), 'stop')
   const records = named('Ginkgo', 30_001, 10)
@@ -101,17 +96,12 @@ t.test('memory is bounded', async (t) => {
   t.same([same[0], different[0]], [5, 15])
 })
 
-t.test('a failure ends a comparison', async (t) => {
-  const { client } = await connectThrough(t, service, [passed, lost, lost], { retries: 0 })
-  await t.rejects(compare(named('Hedera', 40_001, 2000), { client }), { name: 'ConnectionError' })
-})
-
 t.test('canceling ends a comparison, and its requests', async (t) => {
   const controller = new AbortController()
   const { client, proxy } = await connectThrough(t, service, [silence])
   const reason = new Error('canceled')
   const run = compare(named('Ilex', 50_001, 300), { client, signal: controller.signal })
-  while (proxy.requests.length < 2) await new Promise(setImmediate)
+  await until('both requests', async () => proxy.requests.length === 2)
   controller.abort(reason)
   await t.rejects(run, reason)
 })

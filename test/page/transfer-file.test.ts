@@ -119,13 +119,6 @@ for (const { what, content, columns, records, header } of [
     records: [[2, 'Abies', 'x']],
   },
   {
-    what: 'a line that names the separator',
-    content: 'sep=;\r\nid;a, b\r\n4;Abies\r\n',
-    header: 2,
-    columns: ['id', 'a, b'],
-    records: [[3, '4', 'Abies']],
-  },
-  {
     what: 'quotes within fields',
     content: 'id,name\n4,5" pot "Abies"\n',
     header: 1,

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
 import type { Plant, PlantStore } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
@@ -61,44 +60,4 @@ export function changeSuite(t: Test, engine: Engine): void {
       t.equal(await store.get(id), undefined)
     })
   }
-
-  t.test('exactly one of several concurrent updates of a version succeeds', async (t) => {
-    const id = await stored({ name: 'before' })
-    const expected = [contentVersion({ name: 'before' })]
-    const names = Array.from({ length: 100 }, (_, index) => `by ${index}`)
-    const results = await Promise.all(names.map((name) => store.update(id, { name }, expected)))
-    const made = results.filter((result) => typeof result !== 'string')
-    t.equal(made.length, 1)
-    t.equal(count(results, 'changed'), 99)
-    t.strictSame(await store.get(id), made[0])
-    const winner = results.findIndex((result) => typeof result !== 'string')
-    t.equal(made[0]?.name, names[winner])
-  })
-
-  t.test('exactly one of several concurrent removals succeeds', async (t) => {
-    const id = await stored({ name: 'a' })
-    for (const expected of [[contentVersion({ name: 'a' })], undefined]) {
-      await store.create({ id, name: 'a' })
-      const removals = Array.from({ length: 100 }, () => store.remove(id, expected))
-      const results = await Promise.all(removals)
-      t.equal(count(results, 'removed'), 1)
-      t.equal(count(results, 'not-found'), 99)
-    }
-  })
-
-  t.test('a change is visible once it resolves, even during concurrent reads', async (t) => {
-    for (let round = 0; round < 20; round++) {
-      const id = await stored({ name: 'a' })
-      let seen: Plant | undefined
-      const change = store.update(id, { name: 'b' }).then(async () => {
-        seen = await store.get(id)
-      })
-      while (seen === undefined) {
-        await store.get(id)
-        await nextTurn()
-      }
-      await change
-      t.strictSame(seen, { id, name: 'b' })
-    }
-  })
 }

@@ -5,8 +5,8 @@ import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll } from '../helpers/lists.ts'
 import { isSettled } from '../helpers/settled.ts'
-import { changesAfter, contentOf, eventually, latest, pageOf } from './changes.ts'
-import { byId, exported, MEGABYTE, samePlants, scatteredIds } from './plants.ts'
+import { changesAfter, contentOf, latest, pageOf } from './changes.ts'
+import { byId, MEGABYTE, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** The requirements of ChangeFeed. */
@@ -162,50 +162,6 @@ export function feedSuite(t: Test, engine: Engine): void {
     for (const after of [await latest(other), (await pageOf(other, undefined)).next]) {
       t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
     }
-  })
-
-  t.test('a follower that begins while others write misses nothing', async (t) => {
-    const stores = engine.lasting ? [store, await open(), await open()] : [store]
-    const ids = scatteredIds(300).map((id) => BigInt.asIntN(40, id))
-    let isWriting = true
-    const write = async (store: Store, own: bigint[]) => {
-      for (const id of own) {
-        await store.create({ id, name: 'x' })
-        if (id % 3n === 0n) await store.update(id, { tag: `${id}` })
-        if (id % 7n === 0n) await store.remove(id)
-      }
-    }
-    const writers = ids.map((_, index) => index % 9).slice(0, 9)
-    const written = Promise.all(
-      writers.map((writer) =>
-        write(
-          stores[writer % stores.length] ?? store,
-          ids.filter((_, index) => index % 9 === writer),
-        ),
-      ),
-    ).then(() => {
-      isWriting = false
-    })
-    const follower = stores.at(-1) ?? store
-    await eventually(follower, async () => (await exported(follower)).length > 50)
-    const start = await latest(follower)
-    const plants = new Map((await exported(follower)).map((plant) => [plant.id, plant]))
-    let cursor = start
-    for (;;) {
-      const isLast = !isWriting
-      const committed = follower.nextCommit()
-      const { changes, next } = await pageOf(follower, cursor, 50)
-      for (const { id, plant } of changes) {
-        if (plant === undefined) plants.delete(id)
-        else plants.set(id, { id, ...plant })
-      }
-      cursor = next
-      if (changes.length > 0) continue
-      if (isLast) break
-      await committed
-    }
-    await written
-    samePlants(t, byId(plants.values()), await exported(store))
   })
 
   t.test('nextCommit resolves at the next commit', async (t) => {

@@ -140,13 +140,6 @@ export function webhookSuite(t: Test, engine: Engine): void {
     t.same(await store.webhooks.saveProgress('one', []), [])
   })
 
-  t.test('the lease of a webhook that was resumed is new', async (t) => {
-    for (const name of ['a', 'b']) await store.webhooks.add(newWebhook(name))
-    await store.webhooks.lease('one')
-    await store.webhooks.resume('a', false)
-    t.same(await store.webhooks.lease('one'), ['a'])
-  })
-
   t.test('a paused webhook is not leased until it is resumed', async (t) => {
     await store.webhooks.add(newWebhook('a'))
     await store.webhooks.lease('one')
@@ -172,6 +165,7 @@ export function webhookSuite(t: Test, engine: Engine): void {
     t.equal(await store.webhooks.resume('a', true), true)
     t.equal(await save(store, 'one', 'a', PROGRESS), false)
     t.match(await store.webhooks.list(), [{ progress: { cursor: undefined } }])
+    t.same(await store.webhooks.lease('one'), ['a'], 'the next lease is new')
   })
 
   t.test('a webhook with the name of a removed one has no owner', async (t) => {

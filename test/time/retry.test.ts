@@ -18,17 +18,19 @@ function failing(times: number) {
   }
 }
 
-t.test('the delay doubles up to its maximum', async (t) => {
-  const { delays, policy } = recorded({ delayMs: 10, delayMsMax: 50 })
-  t.equal(await retry(failing(5), policy), 5)
-  t.same(delays, [10, 20, 40, 50, 50])
-})
-
-t.test('without a maximum, the delay is fixed', async (t) => {
-  const { delays, policy } = recorded({ delayMs: 10 })
-  await retry(failing(2), policy)
-  t.same(delays, [10, 10])
-})
+const DELAYS: [what: string, policy: RetryPolicy, failures: number, delays: number[]][] = [
+  ['doubles up to its maximum', { delayMs: 10, delayMsMax: 50 }, 5, [10, 20, 40, 50, 50]],
+  ['is fixed without a maximum', { delayMs: 10 }, 2, [10, 10]],
+  ['can be none', { delayMs: 0 }, 2, []],
+  ['is at most a day', { delayMs: 0, delayAfter: () => 1e12 }, 1, [86_400_000]],
+]
+for (const [what, given, failures, expected] of DELAYS) {
+  t.test(`the delay ${what}`, async (t) => {
+    const { delays, policy } = recorded(given)
+    t.equal(await retry(failing(failures), policy), failures)
+    t.same(delays, expected)
+  })
+}
 
 t.test('after the last attempt, its error is thrown', async (t) => {
   const { delays, policy } = recorded({ attempts: 3, delayMs: 10 })
@@ -44,12 +46,6 @@ t.test('a failure can end the retries or lengthen the delay', async (t) => {
   t.same(delays, [110])
 })
 
-t.test('without a delay, nothing waits', async (t) => {
-  const { delays, policy } = recorded({ delayMs: 0 })
-  await retry(failing(2), policy)
-  t.same(delays, [])
-})
-
 t.test('a signal ends the wait, and its reason is thrown', async (t) => {
   const controller = new AbortController()
   const attempt = async () => {
@@ -58,12 +54,6 @@ t.test('a signal ends the wait, and its reason is thrown', async (t) => {
   }
   const policy = { delayMs: 1e9, signal: controller.signal }
   await t.rejects(retry(attempt, policy), { message: 'enough' })
-})
-
-t.test('no delay is longer than a timer can be', async (t) => {
-  const { delays, policy } = recorded({ delayMs: 0, delayAfter: () => 1e12 })
-  await retry(failing(1), policy)
-  t.same(delays, [86_400_000])
 })
 
 t.test('jitter shortens the delay by up to half', async (t) => {

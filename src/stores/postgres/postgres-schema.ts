@@ -5,7 +5,7 @@ import { retry } from '../../../time/retry.ts'
 import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { TimedOut } from './connection/deadline.ts'
-import { ADD_FIELDS, CREATE_FEED } from './feed/change-tables.ts'
+import { CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
@@ -17,7 +17,7 @@ import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
  */
 export const MIGRATIONS: readonly (readonly string[])[] = [
   [
-    'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)',
+    'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, fields text)',
     'CREATE INDEX IF NOT EXISTS plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
     `CREATE TABLE IF NOT EXISTS tokens (
        name text PRIMARY KEY,
@@ -52,11 +52,10 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
     CREATE_RESTRICTION,
   ],
-  [ADD_FIELDS],
 ]
 
 /** The version of the schema that the first statements create. */
-export const FIRST_VERSION = 11
+export const FIRST_VERSION = 12
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
@@ -87,11 +86,9 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   const last = FIRST_VERSION + migrations.length - 1
   const obstacle = findSchemaObstacle(version, last)
   if (obstacle !== undefined) throw new StoreError(obstacle)
-  // Without permission for the feed, the commit before created the other tables alone.
-  const done = (await hasFeed(connections)) ? version : 0
-  if (done === last) return
+  if (version === last) return
   // Nobody uses the plants before the schema is complete. Later, a statement that waits for them makes others wait, too.
-  const isCreating = done === 0
+  const isCreating = version === 0
   const run = (statement: string) =>
     runMigration(connections, isCreating, () =>
       connections.unverifiedTransaction(async (run) => {
@@ -102,7 +99,7 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   await run(VERSIONS)
   for (const [index, statements] of migrations.entries()) {
     const next = FIRST_VERSION + index
-    if (next <= done) continue
+    if (next <= version) continue
     for (const statement of statements) await run(statement)
     // One row for each version: locks.ts uses the first.
     await run(
@@ -114,11 +111,6 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
 /** Why a schema version cannot be used or upgraded to the last one; undefined if it can. */
 export function findSchemaObstacle(version: number, last = SCHEMA_VERSION): string | undefined {
   return version === 0 ? undefined : schemaObstacle(version, FIRST_VERSION, last)
-}
-
-async function hasFeed(connections: Connections): Promise<boolean> {
-  const found = await connections.query("SELECT WHERE to_regclass('plant_change_log') IS NOT NULL")
-  return found.length > 0
 }
 
 /**

@@ -251,7 +251,7 @@ export class PostgresStore implements Store {
 
   /** Makes one change. */
   #change<Result>(make: (client: PooledClient) => Promise<Result>): Promise<Result> {
-    return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verified(make)))
+    return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verifiedChange(make)))
   }
 
   /** Makes changes, then wakes the readers of the feed and measures the commit. */

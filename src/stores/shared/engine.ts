@@ -120,9 +120,9 @@ export interface StoreOptions extends DatabaseOptions {
 
 export type OnProblem = (problem: string) => void
 
-/** The problem if a database is opened whose change feed cannot be continued. */
+/** The problem if a database was restored from a dump, so that its change feed cannot be continued. */
 export const NEW_FEED =
-  'the change feed was off or belongs to another database, so a new one begins: earlier cursors have expired'
+  'the change feed belongs to another database, so a new one begins: earlier cursors have expired'
 
 /** Which changes to keep. */
 export interface Retention {

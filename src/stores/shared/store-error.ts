@@ -22,8 +22,8 @@ export function schemaObstacle(version: number, first: number, last: number): st
   if (version > last) return newerSchemaMessage(version, last)
   if (version >= first) return undefined
   return (
-    `its schema has version ${version}, which no release had, and only versions from ${first} can be upgraded: export ` +
-    'the plants with the plant-store that created it, and import them into a new database'
+    `its schema has version ${version}, but this program supports versions from ${first}: export the plants with the ` +
+    'plant-store that created it, and import them into a new database'
   )
 }
 

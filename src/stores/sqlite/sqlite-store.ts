@@ -99,7 +99,7 @@ export class SqliteStore implements Store {
   constructor({ retention, onProblem, metrics, ...given }: SqliteStoreOptions, link?: SqliteLink) {
     if (given.sameThread) refuseMemory(given.file)
     const writesHere = given.file === IN_MEMORY || given.sameThread === true
-    const db = openDatabase({ ...given, identity: link?.identity }, onProblem)
+    const db = openDatabase({ ...given, identity: link?.identity })
     this.#file =
       given.file === IN_MEMORY ? undefined : new OpenFile(given.file, link?.identity, link?.damage)
     const { identity, damage } = this.#file ?? {}

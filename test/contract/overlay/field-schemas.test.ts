@@ -2,9 +2,7 @@ import t from 'tap'
 import { FieldError, readFieldSchema } from '../../../contract/overlay/field-schemas.ts'
 
 const valid: readonly object[] = [
-  { type: 'string' },
   { type: 'string', title: 'Light', description: 'How much light it needs.', examples: ['sun'] },
-  { type: 'string', minLength: 0, maxLength: 0, examples: [''] },
   { type: 'string', minLength: 3, maxLength: 5, enum: ['sun', 'shade'], examples: ['shade'] },
   { type: 'string', format: 'date', examples: ['2026-11-25'] },
   { type: 'string', format: 'date-time' },
@@ -12,7 +10,6 @@ const valid: readonly object[] = [
   { type: 'string', format: 'email' },
   { type: 'integer', format: 'int32', minimum: -(2 ** 31), maximum: 2 ** 31 - 1, examples: [4] },
   { type: 'integer', format: 'int64', minimum: Number.MIN_SAFE_INTEGER, examples: [] },
-  { type: 'integer', format: 'int64', minimum: 5, maximum: 5 },
   { type: 'number', minimum: 0.1, maximum: 1e300, examples: [0.5, 1] },
   { type: 'boolean', examples: [true, false] },
 ]
@@ -36,15 +33,11 @@ const LENGTH = 'must be an integer from 0 to 9007199254740991'
 const TYPES = 'must be string, integer, number or boolean'
 
 const invalid: readonly [schema: unknown, place: string, reason: string][] = [
-  [undefined, '', 'must be a schema'],
   [null, '', 'must be a schema'],
   ['string', '', 'must be a schema'],
   [[string], '', 'must be a schema'],
-  [true, '', 'must be a schema'],
-  [{}, '/type', TYPES],
   [{ type: 'object' }, '/type', TYPES],
   [{ type: ['string', 'null'] }, '/type', TYPES],
-  [{ $ref: '#/components/schemas/Plant' }, '/type', TYPES],
   [
     { ...string, pattern: '^a' },
     '/pattern',
@@ -65,45 +58,33 @@ const invalid: readonly [schema: unknown, place: string, reason: string][] = [
     '/a~1b~0',
     'not supported: a field of the type boolean can only have type, title, description, examples',
   ],
-  [{ ...string, title: 1 }, '/title', TEXT],
   [{ ...string, title: 'a\0' }, '/title', TEXT],
   [{ ...string, description: null }, '/description', TEXT],
   [{ type: 'boolean', description: '\ud800' }, '/description', TEXT],
   [{ ...string, format: 'time' }, '/format', 'must be date, date-time, uri or email'],
-  [{ ...string, format: 'int32' }, '/format', 'must be date, date-time, uri or email'],
-  [{ ...string, format: null }, '/format', 'must be date, date-time, uri or email'],
   [{ ...string, minLength: -1 }, '/minLength', LENGTH],
   [{ ...string, maxLength: 1.5 }, '/maxLength', LENGTH],
-  [{ ...string, maxLength: '5' }, '/maxLength', LENGTH],
-  [{ ...string, maxLength: null }, '/maxLength', LENGTH],
   [{ ...string, minLength: 5, maxLength: 4 }, '/minLength', 'must not exceed maxLength'],
   [{ ...string, enum: [] }, '/enum', 'must be a list of one or more strings'],
   [{ ...string, enum: 'sun' }, '/enum', 'must be a list of one or more strings'],
   [{ ...string, enum: ['sun', 1] }, '/enum/1', 'must be string'],
-  [{ ...string, enum: [null] }, '/enum/0', 'must be string'],
   [{ ...string, enum: ['sun', 'shade', 'sun'] }, '/enum/2', 'is repeated'],
   [{ ...string, enum: ['a\0'] }, '/enum/0', 'must not contain U+0000 or a lone surrogate'],
   [{ ...string, maxLength: 2, enum: ['sun'] }, '/enum/0', 'must have 2 or fewer characters'],
   [{ ...string, format: 'date', enum: ['x'] }, '/enum/0', 'must be a date such as 2026-11-25'],
   [{ type: 'integer' }, '/format', 'must be int32 or int64'],
-  [{ type: 'integer', format: 'date' }, '/format', 'must be int32 or int64'],
   [{ ...int32, minimum: -(2 ** 31) - 1 }, '/minimum', INT32],
   [{ ...int32, maximum: 2 ** 31 }, '/maximum', INT32],
-  [{ ...int32, maximum: 0.5 }, '/maximum', INT32],
   [{ ...int64, minimum: -(2 ** 53) }, '/minimum', SAFE],
   [{ ...int64, maximum: 2 ** 53 }, '/maximum', SAFE],
-  [{ ...int64, maximum: 4n }, '/maximum', SAFE],
   [{ ...int64, minimum: 5, maximum: 4 }, '/minimum', 'must not exceed maximum'],
   [{ ...number, minimum: Number.NaN }, '/minimum', 'must be a number'],
   [{ ...number, maximum: Number.POSITIVE_INFINITY }, '/maximum', 'must be a number'],
-  [{ ...number, maximum: '1' }, '/maximum', 'must be a number'],
   [{ ...number, minimum: 0.2, maximum: 0.1 }, '/minimum', 'must not exceed maximum'],
   [{ ...string, examples: 'sun' }, '/examples', 'must be a list'],
-  [{ ...string, examples: { light: 'sun' } }, '/examples', 'must be a list'],
   [{ ...string, examples: ['sun', 4] }, '/examples/1', 'must be string'],
   [{ ...string, enum: ['sun'], examples: ['shade'] }, '/examples/0', 'must be sun'],
   [{ ...int32, maximum: 4, examples: [5] }, '/examples/0', 'must be an int32 of at most 4'],
-  [{ ...int64, examples: [2 ** 53] }, '/examples/0', 'must be an int64'],
   [{ ...number, examples: [Number.NaN] }, '/examples/0', 'must be a number'],
 ]
 
@@ -117,23 +98,8 @@ t.test('any other schema is refused with its place and the reason', async (t) =>
 })
 
 t.test('a name can have any 1 to 100 characters', async (t) => {
-  for (const name of [
-    'a',
-    ' ',
-    '1',
-    'constructor',
-    'toString',
-    'ID',
-    'id2',
-    'ETag',
-    'type',
-    'fields',
-    'Größe',
-    'a/b',
-    '"',
-    '🌲'.repeat(100),
-  ])
-    t.equal(readFieldSchema('', name, string).name, name)
+  const names = ['a', ' ', '1', 'constructor', 'ID', 'type', 'Größe', 'a/b', '"', '🌲'.repeat(100)]
+  for (const name of names) t.equal(readFieldSchema('', name, string).name, name)
 })
 
 t.test('names of other members and of keywords are reserved', async (t) => {

@@ -11,8 +11,6 @@ t.before(async () => {
 
 const ID = 9007199254740993n
 const PATH = `/plants/${ID}`
-const JSON_TYPE = 'application/json'
-const PATCH_TYPE = 'application/merge-patch+json'
 
 /** Resets the plant, which the tests change. */
 t.beforeEach(async () => {
@@ -106,80 +104,7 @@ for (const [what, text, stored] of PATCHES) {
   })
 }
 
-/** Bodies that are no objects. Invalid members are in properties.test.ts. */
-const REJECTED: [method: string, body: string, error: number, message: string][] = [
-  ...['PUT', 'PATCH'].flatMap((method) =>
-    ['null', '[{"name": "x"}]'].map((body): (typeof REJECTED)[number] => [
-      ...([method, body, 40002, 'body must be object'] as const),
-    ]),
-  ),
-  ['PUT', '{', 40001, 'body is not valid JSON'],
-  ['PATCH', '', 40001, 'body is not valid JSON'],
-  ['PATCH', `${'['.repeat(65)}${']'.repeat(65)}`, 40001, 'body is nested deeper than 64 levels'],
-]
-for (const [method, body, error, message] of REJECTED) {
-  t.test(`${method} of ${body.slice(0, 30)} is rejected`, async (t) => {
-    const answer = await service.call({ method, path: PATH, body })
-    await assertUntouched(t, 400, answer)
-    t.match(answer.json, { error, message })
-  })
-}
-
-t.test('a missing body is rejected', async (t) => {
-  for (const method of ['PUT', 'PATCH']) {
-    const answer = await service.call({ method, path: PATH, headers: { 'content-length': '0' } })
-    await assertUntouched(t, 400, answer)
-    t.match(answer.json, { error: 40002, message: 'body is required' })
-  }
-})
-
-for (const [method, right, wrong] of [
-  ['PATCH', [PATCH_TYPE, JSON_TYPE], ['application/json-patch+json', 'text/plain', '*/*', '']],
-  ['PUT', [JSON_TYPE], [PATCH_TYPE, 'application/x-www-form-urlencoded', '']],
-] as const) {
-  t.test(`${method} accepts only ${right}`, async (t) => {
-    const send = (body: object, type: string) =>
-      service.call({ method, path: PATH, body, headers: { 'content-type': type } })
-    for (const type of wrong) {
-      const answer = await send({ name: 'x' }, type)
-      await assertUntouched(t, 415, answer)
-      t.same(answer.json, {
-        error: 41501,
-        message: `the Content-Type must be ${right.join(' or ')}`,
-      })
-    }
-    for (const type of right) {
-      t.equal((await send({ name: 'Abies', tag: 'Tree' }, type)).status, 200, type)
-      t.match(await send({ name: 'x' }, `${type}; charset=latin1`), { json: { error: 41502 } })
-    }
-  })
-}
-
-t.test('PATCH treats application/json like application/merge-patch+json', async (t) => {
-  const headers = { 'content-type': JSON_TYPE }
-  const rejected = await patch('{"name": "x", "tag": 7}', { headers })
-  await assertUntouched(t, 400, rejected)
-  t.match(rejected.json, { error: 40002, message: 'body/tag must be string or null' })
-  t.same((await patch({ tag: null }, { headers })).json, { id: ID, name: 'Abies' })
-  t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: null })
-})
-
 async function assertUntouched(t: Test, status: number, answer: { status: number; body: string }) {
   t.equal(answer.status, status, answer.body)
   t.same(await service.stored(ID), { id: ID, name: 'Abies', tag: 'Tree' })
 }
-
-t.test('a 415 lists the accepted types for PATCH but not for PUT', async (t) => {
-  const types = 'application/merge-patch+json, application/json'
-  for (const headers of [
-    { 'content-type': 'application/json-patch+json' },
-    { 'content-type': 'application/json; charset=utf-16' },
-    { 'content-encoding': 'gzip' },
-  ]) {
-    for (const [method, expected] of Object.entries({ PATCH: types, PUT: undefined })) {
-      const answer = await service.call({ method, path: PATH, body: { name: 'x' }, headers })
-      t.equal(answer.status, 415)
-      t.equal(answer.headers['accept-patch'], expected, 'RFC 5789 §2.2')
-    }
-  }
-})

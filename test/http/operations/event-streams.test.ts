@@ -65,25 +65,6 @@ t.test('a stream begins after a cursor, and sends more than a page', async (t) =
   )
 })
 
-t.test('pages, long polls and streams say where a list ends', async (t) => {
-  const start = await latestCursor(service)
-  const ends = (changes: readonly { endsTransaction?: boolean }[]) =>
-    changes.map(({ endsTransaction }) => endsTransaction)
-  for (const size of [3, 1, 2]) {
-    const plants = Array.from({ length: size }, () => ({ id: ++latest, name: 'Abies' }))
-    await service.call({ path: '/plants/batch', body: plants })
-  }
-  const all = [undefined, undefined, true, true, undefined, true]
-  for (const wait of [0, 1]) {
-    t.strictSame(ends((await readPage(service, `?after=${start}&wait=${wait}`)).changes), all)
-    const [first] = (await readPage(service, `?after=${start}&limit=2&wait=${wait}`)).changes
-    const { changes } = await readPage(service, `?after=${first?.cursor}&limit=2&wait=${wait}`)
-    t.strictSame(ends(changes), [undefined, true])
-  }
-  const stream = await EventStream.open(t, service, { path: `/changes?after=${start}` })
-  t.strictSame(ends(await stream.changes(6)), all)
-})
-
 t.test('Last-Event-ID resumes a stream and takes precedence over after', async (t) => {
   const path = `/changes?after=${await latestCursor(service)}`
   for (const _ of 'abc') await create()
@@ -172,7 +153,6 @@ t.test('a comment every 15 s keeps an idle stream open', async (t) => {
 t.test('the response timeout does not count while there is nothing to send', async (t) => {
   const service = await startService(t, { responseTimeoutMs: 100 })
   const stream = await EventStream.open(t, service)
-  await readPage(service, '?after=latest&wait=1')
   await create(service)
   t.match((await stream.next()).change, { type: 'created' })
 })

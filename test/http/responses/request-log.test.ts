@@ -155,31 +155,25 @@ t.test('every line about a request has its id, whether or not requests are logge
   }
 })
 
-t.test('only a few of many rejected tokens are logged, with a count of the rest', async (t) => {
-  const { service, aboutRequests, logged } = await startLoggingService(t, {})
-  const calls = Array.from({ length: 20 }, (_, index) =>
-    service.call({ method: 'GET', token: `a-wrong-token-${index}` }),
-  )
-  await Promise.all(calls)
-  const { omitted } = await logged('rejected more access tokens')
-  const written = aboutRequests().filter(({ msg }) => msg === 'rejected an access token')
-  t.ok(written.length < 20)
-  t.ok(Number(omitted) > 0)
-  await service.close()
-  t.pass('shutdown logs the count of the rest')
-})
-
-t.test('only a few of many requests that the store rejects are logged', async (t) => {
-  const trouble = new StoreUnavailable('busy', 'a batch too many')
-  const { service, aboutRequests, logged } = await startLoggingService(
-    t,
-    {},
-    { instead: { apply: () => Promise.reject(trouble) } },
-  )
-  const body = [{ id: 4, name: 'Abies' }]
-  const calls = Array.from({ length: 20 }, () => service.call({ path: '/plants/batch', body }))
-  for (const answer of await Promise.all(calls)) t.match(answer, { status: 503 })
-  const summary = 'rejected more requests because the store is unavailable'
-  t.ok(Number((await logged(summary)).omitted) > 0)
-  t.ok(aboutRequests().length < 20)
-})
+for (const [what, summary, call] of [
+  ['rejected tokens', 'rejected more access tokens', { method: 'GET', token: 'a-wrong-token' }],
+  [
+    'requests that the store rejects',
+    'rejected more requests because the store is unavailable',
+    { path: '/plants/batch', body: [{ id: 4, name: 'Abies' }] },
+  ],
+] as const) {
+  t.test(`only a few of many ${what} are logged, with a count of the rest`, async (t) => {
+    const apply = () => Promise.reject(new StoreUnavailable('busy', 'a batch too many'))
+    const { service, aboutRequests, logged } = await startLoggingService(
+      t,
+      {},
+      { instead: { apply } },
+    )
+    await Promise.all(Array.from({ length: 20 }, () => service.call(call)))
+    t.ok(Number((await logged(summary)).omitted) > 0)
+    t.ok(aboutRequests().length < 20)
+    await service.close()
+    t.pass('shutdown logs the count of the rest')
+  })
+}

@@ -135,20 +135,6 @@ for (const what of [
   })
 }
 
-t.test('requests before CONNECT are answered first', async (t) => {
-  const plant = '{"id":1,"name":"Abies alba Mill."}'
-  const headers = `Content-Type: application/json\r\nContent-Length: ${plant.length}\r\n`
-  const socket = connect(service.port, '127.0.0.1')
-  const bytes = readAll(socket)
-  socket.write(
-    `${head(service, 'POST /plants', headers)}${plant}CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n`,
-  )
-  t.same(
-    answersOf(await bytes).map(({ status }) => status),
-    [200, 400],
-  )
-})
-
 t.test('a body that turns out malformed after its response closes the connection', async (t) => {
   const socket = connect(service.port, '127.0.0.1')
   const bytes = readAll(socket)
@@ -205,19 +191,4 @@ t.test('a change that needs no body succeeds even if it has malformed content', 
   socket.write(`${head(service, 'DELETE /plants/1', 'Transfer-Encoding: chunked\r\n')}zz\r\n`)
   t.match(answersOf(await bytes), [{ status: 204, headers: { connection: 'close' } }])
   t.equal(await service.stored(1n), undefined)
-})
-
-t.test('a body in tiny chunks is rejected before it takes up memory', async (t) => {
-  // A connection whose request is rejected without its body stays open for that time.
-  const service = await startService(t, { config: { requestTimeout: 400 } })
-  for (const authorization of [`Authorization: Bearer ${service.token}\r\n`, '']) {
-    const socket = connect(service.port, '127.0.0.1').on('error', () => {})
-    const bytes = readAll(socket)
-    const line = `POST /plants HTTP/1.1\r\nHost: x\r\n${authorization}`
-    const headers = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
-    socket.write(line + headers + '1\r\n \r\n'.repeat(65_000))
-    const [answer] = answersOf(await bytes)
-    if (answer?.status !== 401) t.match(answer, { status: 400, body: /chunks of the body/ })
-  }
-  t.equal((await service.call({ method: 'GET' })).status, 200)
 })

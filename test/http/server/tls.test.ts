@@ -10,13 +10,7 @@ import { serveTls } from '../../../src/http/server/tls.ts'
 import type { PlantStoreOptions } from '../../../src/index.ts'
 import { startPlantStore } from '../../../src/index.ts'
 import { issue, writeFiles } from '../../helpers/certificates.ts'
-import {
-  expireRequests,
-  readAll,
-  type Service,
-  type StartOptions,
-  startService,
-} from '../../helpers/service.ts'
+import { readAll, type Service, type StartOptions, startService } from '../../helpers/service.ts'
 import { ask } from '../../helpers/threads.ts'
 import { connectTls, sendTls } from '../../helpers/tls-client.ts'
 
@@ -117,21 +111,6 @@ t.test('a client that disconnects after it has pipelined over TLS does no harm',
   t.match(await sendTls(port, ca, live), [{ status: 200 }])
 })
 
-t.test('malformed requests are rejected over TLS', async (t) => {
-  const service = await startTls(t)
-  const { port } = service
-  const cases = [
-    { bytes: 'no HTTP\r\n\r\n', status: 400 },
-    { bytes: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', status: 400 },
-    { bytes: `GET / HTTP/1.1\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, status: 431 },
-  ]
-  for (const { bytes, status } of cases) t.match(await sendTls(port, ca, bytes), [{ status }])
-  const slow = await connectTls(port, ca)
-  slow.write('GET / HTTP/1.1\r\n')
-  expireRequests(service)
-  t.match(`${await readAll(slow)}`, /^HTTP\/1\.1 408 /)
-})
-
 t.test('the service speaks TLS 1.2 and 1.3, and only HTTP/1.1', async (t) => {
   const { port } = service
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
@@ -212,15 +191,6 @@ t.test('shutdown lets a request in flight finish', async (t) => {
   socket.write(request.slice(-9))
   t.match(`${await answers}`, /HTTP\/1\.1 200 OK\r\n(.+\r\n)*connection: close\r\n/i)
   await closed
-})
-
-t.test('shutdown does not wait for a request that never ends', async (t) => {
-  const { port, token, close } = await startEmbedded(t, { shutdownTimeout: 100 })
-  const socket = await connectTls(port, ca)
-  const gone = readAll(socket)
-  socket.write(create(1, token).slice(0, -9))
-  await close()
-  t.equal(`${await gone}`, '')
 })
 
 t.test('shutdown does not wait for handshakes', async (t) => {

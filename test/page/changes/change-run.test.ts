@@ -11,7 +11,7 @@ import {
   tooLarge,
 } from '../../client/faulty-proxy.ts'
 import { type Service, startService } from '../../helpers/service.ts'
-import { adding, after, named, removing, renaming, run, store, tagging } from './run.ts'
+import { adding, named, removing, renaming, run, store, tagging } from './run.ts'
 
 const TAKEN = 'A different plant has this id'
 const CHANGED = 'Somebody has changed this plant meanwhile'
@@ -107,23 +107,6 @@ t.test('one conflict does not make the others slow', async (t) => {
   const lines = linesOf(proxy.requests)
   t.equal(lines.filter((line) => line === 'PATCH /plants').length, 2)
   t.equal(lines.filter((line) => /^[A-Z]+ \/plants\/\d/.test(line)).length, 1)
-})
-
-t.test('plants that change again and again are delivered one by one', async (t) => {
-  const seen = named('Fagus', 5001, 3)
-  await store(service, seen)
-  const change = (id: bigint, name: string) => () => store(service, [{ id, name }])
-  const { client, proxy } = await connectThrough(t, service, [
-    after(change(5001n, 'of others')),
-    after(change(5001n, 'Fagus')),
-    after(change(5001n, 'of others')),
-    after(change(5001n, 'Fagus')),
-  ])
-  const intents = [...seen.map(tagging('Tree')), ...named('Ginkgo', 5004, 2).map(adding)]
-  const { counts, undo, unknown } = await run(t, service, intents, { client })
-  t.same(counts, { created: 2, changed: 3, removed: 0, unchanged: 0 })
-  t.same([undo.length, unknown], [3, 2])
-  t.equal(linesOf(proxy.requests).filter((line) => line === 'PATCH /plants').length, 2)
 })
 
 t.test('a token that cannot read adds plants', async (t) => {

@@ -76,13 +76,6 @@ t.test('an own field that both have changed is a conflict', async (t) => {
   t.strictSame(calls, [{ id: FIR.id, patch: { name: 'Acer', id2: FIR.id2 + 2n }, ifMatch: '"1"' }])
 })
 
-t.test('a deleted plant is added again with all its fields', async (t) => {
-  const { calls, saver } = recorder({})
-  const { id, ...after } = FIR
-  await new Drafts().carryOut({ id, before: undefined, after }, saver)
-  t.strictSame(calls, [FIR])
-})
-
 t.test('text that is not a value is kept, and not sent', async (t) => {
   const { calls, saver } = recorder(FIR)
   const drafts = new Drafts()
@@ -142,14 +135,4 @@ t.test('any member can be the one that the service refuses', async (t) => {
   t.strictSame(taken, { name: 'id', problem: 'Plant 7 already exists.' })
   t.strictSame(explainField(new PlantStoreError('plant-changed', 'body/name differs')), {})
   t.strictSame(explainField(new TypeError('body/name is a bug')), {})
-})
-
-t.test('drafts in the storage of the tab keep what was typed', async (t) => {
-  const before = new Drafts()
-  edit(before, { height: '12 cm', constructor: undefined })
-  const drafts = new Drafts()
-  drafts.load(before.toJson())
-  t.match(drafts.open, { typed: { height: '12 cm', id2: String(FIR.id2) } })
-  t.notOk(Object.hasOwn(Object(drafts.open?.typed), 'constructor'))
-  t.equal(drafts.open?.key, before.open?.key)
 })

@@ -10,6 +10,7 @@ import {
   toTyped,
   typedOf,
 } from '../../../page/drafts/typed.ts'
+import { memberLabel } from '../../../page/text/display-text.ts'
 import { describeService, FIR, fieldLike, nurseryMember } from './nursery.ts'
 
 t.before(() => describeService(t))
@@ -34,50 +35,30 @@ t.test('a form begins without values, whatever objects inherit', async (t) => {
   )
 })
 
-for (const { name, text, value } of [
+for (const { name, text, value, problem } of [
   { name: 'height', text: ' 120 ', value: 120 },
-  { name: 'price', text: '-0.5', value: -0.5 },
   { name: 'price', text: '1e-7', value: 1e-7 },
   { name: 'inStock', text: 'true', value: true },
   { name: 'id2', text: '9223372036854775807', value: 9223372036854775807n },
   { name: 'constructor', text: ' Mill. ', value: ' Mill. ' },
-]) {
-  t.test(`${name}: "${text}" is a value`, async (t) => {
-    const typed = { ...blank('4'), [name]: text }
-    t.strictSame(contentOf(typed), { name: '', [name]: value })
-    t.equal(findInvalid(typed), undefined)
-  })
-}
-
-for (const { name, text, problem } of [
-  {
-    name: 'height',
-    text: 'abc',
-    problem: 'Height in cm must be a whole number, written like 4 or -12.',
-  },
-  {
-    name: 'height',
-    text: '1.5',
-    problem: 'Height in cm must be a whole number, written like 4 or -12.',
-  },
-  {
-    name: 'height',
-    text: '2147483648',
-    problem: 'Height in cm must be between -2147483648 and 2147483647.',
-  },
+  { name: 'height', text: '1.5', problem: 'must be a whole number, written like 4 or -12.' },
+  { name: 'height', text: '1.0', problem: 'must be written without a decimal point, like 1.' },
+  { name: 'height', text: '2147483648', problem: 'must be between -2147483648 and 2147483647.' },
   {
     name: 'id2',
     text: '9223372036854775808',
-    problem: 'id2 must be between -9223372036854775808 and 9223372036854775807.',
+    problem: 'must be between -9223372036854775808 and 9223372036854775807.',
   },
-  { name: 'inStock', text: 'maybe', problem: 'In stock must be true or false.' },
-  { name: 'price', text: '24,50', problem: 'price must have a decimal point, not a comma.' },
-  { name: 'price', text: '0.12345678901234567890', problem: 'price must have fewer digits.' },
-  { name: 'price', text: '007', problem: 'price must be a number, written like 4 or -1.5.' },
-  { name: 'price', text: 'free', problem: 'price must be a number, written like 4 or -1.5.' },
+  { name: 'inStock', text: 'maybe', problem: 'must be true or false.' },
+  { name: 'price', text: '1.234,5', problem: 'must have a decimal point, not a comma.' },
+  { name: 'price', text: '0.12345678901234567890', problem: 'must have fewer digits.' },
+  { name: 'price', text: '007', problem: 'must be a number, written like 4 or -1.5.' },
 ]) {
-  t.test(`${name}: "${text}" is not`, async (t) => {
-    t.strictSame(findInvalid({ ...blank('4'), [name]: text }), { name, problem })
+  t.test(`${name}: "${text}" ${problem ?? 'is a value'}`, async (t) => {
+    const typed = { ...blank('4'), [name]: text }
+    const label = memberLabel(nurseryMember(name))
+    t.strictSame(findInvalid(typed), problem && { name, problem: `${label} ${problem}` })
+    if (problem === undefined) t.strictSame(contentOf(typed), { name: '', [name]: value })
   })
 }
 

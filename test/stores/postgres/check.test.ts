@@ -74,14 +74,7 @@ const OBSOLETE = 'ok of an obsolete feed; the service deletes them on its next s
 
 const FAULTS = [
   {
-    what: 'an older schema, as during an upgrade',
-    make: [`DELETE FROM plant_store_schema WHERE version = ${SCHEMA_VERSION}`],
-    finds: {
-      schema: `ok version ${SCHEMA_VERSION - 1}; the service upgrades it to ${SCHEMA_VERSION} on its next start`,
-    },
-  },
-  {
-    what: 'a schema that no release had',
+    what: 'an older schema',
     make: [`DELETE FROM plant_store_schema WHERE version >= ${FIRST_VERSION}`],
     finds: {
       schema: `fault ${schemaObstacle(FIRST_VERSION - 1, FIRST_VERSION, SCHEMA_VERSION)}`,
@@ -107,11 +100,6 @@ const FAULTS = [
        VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
     ],
     finds: { tokens: 'fault damaged: another, ci; revoke these tokens and create new ones' },
-  },
-  {
-    what: 'a feed that was off',
-    make: ['UPDATE plant_change_log SET id = NULL'],
-    finds: { changes: OBSOLETE },
   },
   {
     what: 'a database that was restored from a dump',

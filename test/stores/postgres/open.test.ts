@@ -1,7 +1,6 @@
 /** Opening: migrations, concurrent starts, and databases that are rejected. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
@@ -21,7 +20,7 @@ import {
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
-import { countWaiting, shortenLockWaits } from './sessions.ts'
+import { shortenLockWaits } from './sessions.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
@@ -45,21 +44,6 @@ t.test('replicas that start concurrently create the schema once', async (t) => {
   )
   t.same(await query(FIND_VERSIONS), versions())
   await Promise.all(stores.map((store) => store.close()))
-})
-
-t.test('a start continues after a concurrent one has created the schema table', async (t) => {
-  const { url, name, query } = await database()
-  const other = new pg.Client({ connectionString: url })
-  await other.connect()
-  await other.query('BEGIN')
-  await other.query('CREATE TABLE plant_store_schema (version int PRIMARY KEY)')
-  const opening = open(url)
-  while ((await countWaiting(server, name)) === 0) await setImmediate()
-  await other.query('COMMIT')
-  await other.end()
-  const store = await opening
-  t.same(await query(FIND_VERSIONS), versions())
-  await store.close()
 })
 
 t.test('a start waits for a concurrent one longer than for a server', async (t) => {
@@ -108,6 +92,25 @@ t.test(
   },
 )
 
+t.test('an upgrade gives up if another transaction uses the plants for long', async (t) => {
+  const { url, query } = await database()
+  await (await open(url)).close()
+  const reading = new pg.Client({ connectionString: url })
+  await reading.connect()
+  await reading.query('BEGIN; SELECT id FROM plants')
+  const { limits, undo } = shortenLockWaits(t)
+  await t.rejects(migrate(connect(t, url), NEXT_MIGRATIONS), {
+    name: 'StoreUnavailable',
+    detail: 'its schema cannot be upgraded while another transaction is using the plants',
+  })
+  t.same(new Set(limits), new Set(['54000ms']), 'the server gives up before the client')
+  undo()
+  t.same(await query(FIND_VERSIONS), versions())
+  await reading.end()
+  await migrate(connect(t, url), NEXT_MIGRATIONS)
+  t.same(await query(FIND_VERSIONS), versions(SCHEMA_VERSION + 1))
+})
+
 /** The migrations of a version that follows this one. */
 const NEXT_MIGRATIONS = [
   ...MIGRATIONS,
@@ -142,12 +145,12 @@ const REFUSED = [
     says: newerSchemaMessage(SCHEMA_VERSION + 1, SCHEMA_VERSION),
   },
   {
-    what: 'with a schema that no release had',
+    what: 'with an older schema',
     make: [
       'CREATE TABLE plant_store_schema (version int PRIMARY KEY)',
-      'INSERT INTO plant_store_schema VALUES (10)',
+      `INSERT INTO plant_store_schema VALUES (${FIRST_VERSION - 1})`,
     ],
-    says: schemaObstacle(10, FIRST_VERSION, SCHEMA_VERSION),
+    says: schemaObstacle(FIRST_VERSION - 1, FIRST_VERSION, SCHEMA_VERSION),
   },
   {
     what: 'with a table of another program that has one of our names',

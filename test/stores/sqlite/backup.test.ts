@@ -184,13 +184,6 @@ t.test('a copy that cannot be verified is a fault', async (t) => {
   t.match(JSON.parse(stdout), { fault: /^it cannot be opened: / })
 })
 
-t.test('an interruption does not affect a published copy', async (t) => {
-  const { stop, options } = interruptible(t)
-  const { bytes } = await backUpDatabase(options)
-  stop.abort()
-  t.equal(statSync(options.file).size, bytes)
-})
-
 function damaged(file: string): void {
   const db = openDatabase({ file, lockTimeout: 0 })
   const insert = db.prepare(INSERT)

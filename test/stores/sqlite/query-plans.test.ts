@@ -10,6 +10,7 @@ import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/sqlite/reads/plant-count.ts'
 import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { FIND_ALL, MEASURE_ALL } from '../../../src/stores/sqlite/writer/plant-changes.ts'
 import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
@@ -32,6 +33,8 @@ const SCANS: Record<string, string> = {
   [LEADER]: 'there are few webhooks',
   [UNLEASED]: 'there are few webhooks',
   [LEASE]: 'there are few webhooks',
+  [MEASURE_ALL]: 'measures the plants of a list',
+  [FIND_ALL]: 'reads the plants of a list',
   [MEASURE]: 'measures a bounded number of plants',
   [MEASURE_OF_TAG]: 'measures a bounded number of plants',
   ...forEach(Object.values(COUNT), 'counts a bounded number of plants'),

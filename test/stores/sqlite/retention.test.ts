@@ -137,13 +137,6 @@ t.test('the oldest changes are deleted when the feed is too large', async (t) =>
   t.equal((await service.list({ limit: 1 })).next === undefined, false, 'plants are kept')
 })
 
-t.test('changes within the limits are kept', async (t) => {
-  const { open } = makeDatabase(t)
-  const service = open({ age: FOREVER, bytes: UNLIMITED })
-  await service.nextCommit()
-  t.strictSame(await changesAfter(service, start), changes)
-})
-
 t.test('changes in memory are deleted too', async (t) => {
   const store = new SqliteStore({
     file: ':memory:',

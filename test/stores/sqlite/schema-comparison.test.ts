@@ -9,14 +9,9 @@ import { backUpDatabase } from '../../../src/stores/sqlite/backup/database-backu
 import { restoreDatabase } from '../../../src/stores/sqlite/backup/database-restore.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import {
-  FIRST_VERSION,
-  migrate,
-  SCHEMA_VERSION,
-} from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import { SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
-import { TURN_OFF } from './turned-off.ts'
 
 /** Takes many minutes for a row. */
 const SLOW = 'instr(hex(zeroblob(4000000)) || text, hex(zeroblob(2000000)) || 1)'
@@ -72,12 +67,6 @@ const DIFFERENCES: [what: string, statements: string, differences: string[]][] =
     ],
   ],
   [
-    'a view that returns nothing in place of the feed',
-    `DROP TABLE change_log; CREATE VIEW change_log AS
-     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0`,
-    ['table change_log is missing; expected CREATE TABLE change_log (id BLOB NOT NULL) STRICT'],
-  ],
-  [
     'a table and an index less',
     'DROP TABLE plant_webhooks; DROP INDEX plants_by_tag',
     [
@@ -101,13 +90,6 @@ const DIFFERENCES: [what: string, statements: string, differences: string[]][] =
     [
       'trigger log_changed is missing; expected CREATE TRIGGER log_changed AFTER UPDATE ON plants WHEN ',
     ],
-  ],
-  [
-    'triggers of a feed that was off',
-    'DELETE FROM change_log',
-    ['created', 'changed', 'removed'].map(
-      (event) => `unexpected trigger on plants; remove it with DROP TRIGGER "log_${event}"`,
-    ),
   ],
   [
     'a restriction without its triggers',
@@ -183,28 +165,6 @@ t.test('a mirror is used, and the database again after it', async (t) => {
     await restore(`${file}.${next}`, join(t.testdirName, `${next}.db`))
   }
 })
-
-t.test('a database whose feed was off passes the check, and is used', async (t) => {
-  const file = makeDatabase(t)
-  sql(TURN_OFF)(file)
-  t.ok(check(file).every(({ status }) => status === 'ok'))
-  openDatabase({ file, lockTimeout: 0 }).close()
-  t.ok(check(file).every(({ status }) => status === 'ok'))
-})
-
-for (let version = FIRST_VERSION; version <= SCHEMA_VERSION; version++) {
-  t.test(`a database of version ${version} is compared with that version`, async (t) => {
-    const file = join(t.testdir(), 'plants.db')
-    const db = new Sqlite(file)
-    migrate(db, version)
-    t.ok(check(file).every(({ status }) => status !== 'fault'))
-    t.match(check(file).at(1)?.message, `version ${version}`)
-    db.exec('CREATE INDEX by_name ON plants (name)')
-    t.match(check(file).at(1)?.message, `differs from version ${version}: unexpected index`)
-    db.exec('DROP INDEX by_name').close()
-    openDatabase({ file, lockTimeout: 0 }).close()
-  })
-}
 
 t.test('tables and views of others are named, not refused, and not checked', async (t) => {
   const file = makeDatabase(t)

@@ -67,15 +67,6 @@ t.test('a clock that is set back does not prolong the wait for a lock', async (t
   await t.rejects(waiting, BUSY)
 })
 
-t.test('a change is made as soon as the lock is released', async (t) => {
-  const { stores, other } = await lockedStores(t, 30_000, 50)
-  const [patient, hasty] = stores as [SqliteStore, SqliteStore]
-  const waiting = patient.create({ id: 1n, name: 'x' })
-  await t.rejects(hasty.create({ id: 2n, name: 'x' }), BUSY)
-  other.exec('ROLLBACK')
-  t.equal(await waiting, 'created')
-})
-
 t.test('reads do not wait for a write lock', async (t) => {
   const { stores, other } = await lockedStores(t, 30_000)
   const store = stores[0] as SqliteStore

@@ -2,12 +2,15 @@ import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { compareSchema } from '../../../src/stores/sqlite/file/schema-comparison.ts'
 import {
   MIGRATIONS,
   migrate,
   readSchemaVersion,
   SCHEMA_VERSION,
 } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { changesAfter } from '../changes.ts'
 
 const NEXT_VERSION = SCHEMA_VERSION + 1
 
@@ -24,6 +27,28 @@ function makeDatabase(t: Test) {
   t.teardown(() => db.close())
   return { file, db }
 }
+
+t.test('the feed of version 6 continues, and its transactions have ended', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  migrate(db, 6)
+  db.exec("INSERT INTO plants (id, name) VALUES (1, 'Abies'), (2, 'Acer')")
+  db.close()
+  const store = new SqliteStore({ file, lockTimeout: 60_000, sameThread: true })
+  t.teardown(() => store.close())
+  const before = await changesAfter(store)
+  t.strictSame(
+    before.map(({ endsTransaction }) => endsTransaction),
+    [undefined, true],
+  )
+  await store.create({ id: 3n, name: 'Alnus' })
+  const [third, ...others] = await changesAfter(store, before.at(-1)?.cursor)
+  t.match(third, { type: 'created', id: 3n, endsTransaction: true })
+  t.strictSame(others, [])
+  const upgraded = new Sqlite(file)
+  t.teardown(() => upgraded.close())
+  t.strictSame(compareSchema(upgraded).differences, [])
+})
 
 t.test('an upgrade is rejected while another connection writes', async (t) => {
   const { file, db } = makeDatabase(t)

@@ -1,6 +1,7 @@
 import { InFlight } from '../../shared/in-flight.ts'
+import { ConnectionShare } from './connection-share.ts'
 import { Deadline } from './deadline.ts'
-import { type ConnectionFigures, Hosts } from './hosts.ts'
+import { CONNECTIONS_MAX, type ConnectionFigures, Hosts } from './hosts.ts'
 import { one, PooledClient, type Run } from './pooled-client.ts'
 import { FIND_START, ServerDamage } from './server-damage.ts'
 import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guarantee.ts'
@@ -8,11 +9,21 @@ import { OBSERVATION, type Observation, StandbyGuarantee } from './standby-guara
 /** The part of the timeout of a call that a wait for a lock can take, so that the server gives up before the client. */
 const LOCK_WAIT_PART = 0.9
 
+/** Connections that changes of single plants leave to reads, creates and lists. */
+const RESERVED = 4
+
 export interface ConnectionsOptions {
   /** A connection string for each host. */
   readonly urls: readonly string[]
   /** Milliseconds that each call can take: connecting to one of the hosts, its statements, and further attempts. */
   readonly timeout: number
+}
+
+interface CallOptions {
+  /** Verifies changes and transactions. */
+  readonly guarantee?: StandbyGuarantee
+  /** The connections that the call may use. By default, all. */
+  readonly share?: ConnectionShare
 }
 
 /**
@@ -28,6 +39,7 @@ export class Connections {
   /** Milliseconds that a statement can wait for a lock. */
   readonly lockWaitMs: number
   readonly #hosts: Hosts
+  readonly #forChanges = new ConnectionShare(CONNECTIONS_MAX - RESERVED)
   readonly #timeout: number
   readonly #inFlight = new InFlight()
   readonly #ending = new InFlight()
@@ -54,7 +66,13 @@ export class Connections {
   /** Makes a call whose changes and transactions are verified, unless the server is damaged. */
   async verified<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result> {
     await this.damage.assertNone()
-    return this.#call(work, this.guarantee)
+    return this.#call(work, { guarantee: this.guarantee })
+  }
+
+  /** Like `verified`, for a call that changes one plant. The plants may be large, so few of these calls run at a time. */
+  async verifiedChange<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result> {
+    await this.damage.assertNone()
+    return this.#call(work, { guarantee: this.guarantee, share: this.#forChanges })
   }
 
   /** Runs a statement as `PooledClient.query` does, in a call of its own, and does not verify it. */
@@ -113,12 +131,15 @@ export class Connections {
 
   #call<Result>(
     work: (client: PooledClient) => Promise<Result>,
-    guarantee?: StandbyGuarantee,
+    { guarantee, share }: CallOptions = {},
   ): Promise<Result> {
     return this.#inFlight.track(async () => {
       const deadline = this.#begin()
+      let entered: ConnectionShare | undefined
       let client: PooledClient | undefined
       try {
+        await share?.enter(deadline)
+        entered = share
         client = new PooledClient({
           client: await this.#hosts.connect(deadline),
           deadline,
@@ -130,6 +151,7 @@ export class Connections {
         throw error
       } finally {
         this.#end(deadline, client)
+        entered?.leave()
       }
     })
   }

@@ -7,7 +7,7 @@ import { type Server, toServers } from './encryption.ts'
 import { toUnavailable } from './postgres-errors.ts'
 
 /** Connections per replica. More would only slow the server down. */
-const CONNECTIONS_MAX = 10
+export const CONNECTIONS_MAX = 10
 
 /** The use of the connections to the server. */
 export interface ConnectionFigures {

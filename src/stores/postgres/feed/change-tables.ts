@@ -11,10 +11,8 @@ export const CHANGE_TYPES: Readonly<Record<string, Change['type']>> = {
   r: 'removed',
 }
 
-const TRIGGERS = ['log_created', 'log_changed', 'log_removed', 'log_truncated']
-
 /** Waits until transactions that change plants have ended, but not for reads. */
-export const ENABLE_TRIGGERS = `ALTER TABLE plants ${TRIGGERS.map((name) => `ENABLE TRIGGER ${name}`)}`
+export const LOCK_PLANTS = 'LOCK TABLE plants IN SHARE ROW EXCLUSIVE MODE'
 
 /** The time by the server's clock, in milliseconds since 1970. The replicas' own clocks can differ. */
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
@@ -61,31 +59,30 @@ interface LoggedColumn {
   readonly value: string
 }
 
-const NAME_AND_TAG: readonly LoggedColumn[] = [
+const LOGGED: readonly LoggedColumn[] = [
   { column: 'name', array: 'names', value: 'array_agg(name)' },
   { column: 'tag', array: 'tags', value: 'array_agg(tag)' },
+  {
+    column: 'fields',
+    array: 'fields',
+    value: 'CASE WHEN count(fields) > 0 THEN array_agg(fields) END',
+  },
 ]
-
-const FIELDS: LoggedColumn = {
-  column: 'fields',
-  array: 'fields',
-  value: 'CASE WHEN count(fields) > 0 THEN array_agg(fields) END',
-}
+const COLUMNS = LOGGED.map(({ column }) => column)
 
 /**
  * Each row has smaller numbers than the next one. Dividing the changes would double the time for a few, so the first
  * statement inserts them if they fit into one row. It does not read more of them than could fit.
  */
-function buildInsert(logged: readonly LoggedColumn[], changes: string): string {
-  const columns = logged.map(({ column }) => column)
-  const text = textLength(columns)
+function buildInsert(changes: string): string {
+  const text = textLength(COLUMNS)
   const size = `sum(${CHANGE_SIZE} + ${text})`
   const numbered = `
         SELECT nextval('plant_changes_sequence_seq') AS sequence, *
-        FROM (${changes}) AS changes (type, id, ${columns.join(', ')})`
+        FROM (${changes}) AS changes (type, id, ${COLUMNS.join(', ')})`
   const insert = `
-      INSERT INTO plant_changes (sequence, sequences, types, ids, ${logged.map(({ array }) => array).join(', ')}, text)
-      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), ${logged.map(({ value }) => value).join(', ')},
+      INSERT INTO plant_changes (sequence, sequences, types, ids, ${LOGGED.map(({ array }) => array).join(', ')}, text)
+      SELECT max(sequence), array_agg(sequence), array_agg(type), array_agg(id), ${LOGGED.map(({ value }) => value).join(', ')},
              sum(${text})`
   return `${insert}
       FROM (${numbered} LIMIT ${Math.floor(ROW_SIZE / CHANGE_SIZE) + 1}) AS numbered HAVING ${size} <= ${ROW_SIZE};
@@ -102,12 +99,11 @@ function buildInsert(logged: readonly LoggedColumn[], changes: string): string {
  * The function of the triggers. It compares old and new rows, so that updates that change nothing are not in the feed.
  * The join is full because SQL can also change ids, which the store never does.
  */
-function buildFunction(logged: readonly LoggedColumn[]): string {
-  const columns = logged.map(({ column }) => column)
-  const of = (row: string) => columns.map((column) => `${row}.${column}`).join(', ')
-  const created = `SELECT 'c'::"char", id, ${columns.join(', ')} FROM new_plants`
+function buildFunction(): string {
+  const of = (row: string) => COLUMNS.map((column) => `${row}.${column}`).join(', ')
+  const created = `SELECT 'c'::"char", id, ${COLUMNS.join(', ')} FROM new_plants`
   const removed = (plants: string) =>
-    `SELECT 'r'::"char", id, ${columns.map(() => 'NULL::text').join(', ')} FROM ${plants}`
+    `SELECT 'r'::"char", id, ${COLUMNS.map(() => 'NULL::text').join(', ')} FROM ${plants}`
   const changed = `
             SELECT CASE WHEN was.id IS NULL THEN 'c' WHEN became.id IS NULL THEN 'r' ELSE 'u' END::"char",
                    id, ${of('became')}
@@ -117,10 +113,10 @@ function buildFunction(logged: readonly LoggedColumn[]): string {
   FUNCTION log_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     CASE TG_OP
-    WHEN 'INSERT' THEN ${buildInsert(logged, created)};
-    WHEN 'DELETE' THEN ${buildInsert(logged, removed('old_plants'))};
-    WHEN 'UPDATE' THEN ${buildInsert(logged, changed)};
-    ELSE ${buildInsert(logged, removed('plants'))};
+    WHEN 'INSERT' THEN ${buildInsert(created)};
+    WHEN 'DELETE' THEN ${buildInsert(removed('old_plants'))};
+    WHEN 'UPDATE' THEN ${buildInsert(changed)};
+    ELSE ${buildInsert(removed('plants'))};
     END CASE;
     RETURN NULL;
   END $$`
@@ -131,7 +127,7 @@ const CREATE_TRIGGERS = `
   DO $do$ BEGIN
     LOCK TABLE plant_change_log IN SHARE ROW EXCLUSIVE MODE;
     IF EXISTS (SELECT FROM plant_change_log) THEN RETURN; END IF;
-    CREATE ${buildFunction(NAME_AND_TAG)};
+    CREATE ${buildFunction()};
     CREATE TRIGGER log_created AFTER INSERT ON plants
       REFERENCING NEW TABLE AS new_plants EXECUTE FUNCTION log_plant_changes();
     CREATE TRIGGER log_changed AFTER UPDATE ON plants
@@ -148,6 +144,7 @@ const CREATE_TRIGGERS = `
  *
  * - `sequence` is the greatest one of the changes in a row, or of a commit.
  * - `text` is the length of all text in a row, in bytes.
+ * - `fields` is null if no plant in a row has own fields.
  * - `at` is in milliseconds since 1970. For a commit, it is the time at which it got its position.
  * - `bytes` is the approximate size of all changes up to that commit.
  * - Commits before `oldest` are no longer in the feed.
@@ -166,6 +163,7 @@ export const CREATE_FEED = [
      names text[] NOT NULL,
      tags text[] NOT NULL,
      text bigint NOT NULL,
+     fields text[],
      PRIMARY KEY (tx, sequence)
    ) WITH (toast_tuple_target = 8160)`,
   `CREATE TABLE IF NOT EXISTS plant_commits (
@@ -186,21 +184,3 @@ export const CREATE_FEED = [
    )`,
   CREATE_TRIGGERS,
 ]
-
-/**
- * The statement of postgres-schema.ts that adds the own fields of plants to their table and to the feed, which
- * continues. The lock lets one replica do it, and the others find it done. It is taken before the plants, as when an
- * obsolete feed is replaced.
- *
- * The array `fields` is null if no plant in a row has own fields.
- */
-export const ADD_FIELDS = `
-  DO $do$ BEGIN
-    PERFORM FROM plant_change_log FOR UPDATE;
-    IF EXISTS (
-      SELECT FROM pg_attribute WHERE attrelid = 'plant_changes'::regclass AND attname = 'fields'
-    ) THEN RETURN; END IF;
-    ALTER TABLE plants ADD COLUMN IF NOT EXISTS fields text;
-    ALTER TABLE plant_changes ADD COLUMN fields text[];
-    CREATE OR REPLACE ${buildFunction([...NAME_AND_TAG, FIELDS])};
-  END $do$`

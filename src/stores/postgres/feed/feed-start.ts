@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import type { Run } from '../connection/pooled-client.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'
-import { BEGIN_FEED, ENABLE_TRIGGERS } from './change-tables.ts'
+import { BEGIN_FEED, LOCK_PLANTS } from './change-tables.ts'
 import { appendCommits, type LockedFeed, lockFeed } from './ledger.ts'
 
 type Transactions = Pick<Connections, 'unverifiedTransaction' | 'lockWaitMs'>
@@ -17,7 +17,7 @@ export function replaceObsoleteFeed(connections: Transactions): Promise<boolean>
   return connections.unverifiedTransaction(async (run) => {
     const feed = await lockFeed(run, connections.lockWaitMs)
     if (!feed.isObsolete) return false
-    await alterTables(run, ENABLE_TRIGGERS, BEGIN)
+    await alterTables(run, LOCK_PLANTS, BEGIN)
     await beginFeed(run, feed)
     return true
   })
@@ -35,7 +35,7 @@ export async function beginFeed(run: Run, feed: LockedFeed): Promise<void> {
 }
 
 /**
- * Changes tables or their triggers, which waits for transactions that use the tables.
+ * Changes or locks tables, which waits for transactions that use the tables.
  *
  * @param reason why it cannot be done if the wait takes too long, for the operator
  * @throws StoreUnavailable with that reason

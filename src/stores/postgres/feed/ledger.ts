@@ -4,10 +4,7 @@ import { DATABASE_IDENTITY, NOW_MS } from './change-tables.ts'
 
 /** The state of the feed, as every process that shares the database sees it. */
 export interface FeedState {
-  /**
-   * Whether a new feed must begin: either the database was restored from a dump, so that the feed belongs to another
-   * database, or the feed was turned off, as `--keep-changes 0` once did.
-   */
+  /** Whether a new feed must begin: the database was restored from a dump, so the feed belongs to another database. */
   readonly isObsolete: boolean
   /** The position of the last commit in the ledger. */
   readonly position: bigint
@@ -15,7 +12,7 @@ export interface FeedState {
   readonly isBehind: boolean
 }
 
-const IS_OBSOLETE = `id IS NULL OR database <> ${DATABASE_IDENTITY} AS "isObsolete"`
+const IS_OBSOLETE = `database <> ${DATABASE_IDENTITY} AS "isObsolete"`
 
 /**
  * The cost is independent of the number of changes: one lookup at the end of an index, and one for each transaction

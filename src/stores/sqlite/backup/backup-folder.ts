@@ -28,15 +28,12 @@ const PARTIAL_SUFFIX = /\.partial-\w{6}$/
 /** See Engine.openBackups. Files with other names are never touched. */
 export class SqliteBackupFolder implements BackupFolder {
   readonly #options: BackupFolderOptions
-  readonly #remove: (file: string) => void
   readonly close: () => void
 
-  /** @param remove deletes an old backup */
-  constructor(options: BackupFolderOptions, remove: (file: string) => void = rmSync) {
+  constructor(options: BackupFolderOptions) {
     const { database, folder } = options
     refuseMemory(database)
     this.#options = options
-    this.#remove = remove
     const fail = (reason: string) => new StoreError(`cannot use the folder ${folder}: ${reason}`)
     attempt(() => mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE }), fail)
     if (existsSync(database) && dirname(realpathSync(database)) === realpathSync(folder)) {
@@ -97,7 +94,7 @@ export class SqliteBackupFolder implements BackupFolder {
         ...others.filter((name) => name < published),
       ]
       for (const name of byAge.slice(0, Math.max(0, byAge.length - (keep - 1)))) {
-        this.#remove(join(folder, name))
+        rmSync(join(folder, name))
         rmSync(join(folder, name + CHECKSUM_SUFFIX), { force: true })
         removed.push(name)
       }

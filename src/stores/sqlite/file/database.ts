@@ -3,9 +3,8 @@ import { dirname, resolve } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { codeOf } from '../../../system/errors.ts'
 import { PRIVATE_FOLDER_MODE, PRIVATE_MODE } from '../../../system/file-modes.ts'
-import { IN_MEMORY, NEW_FEED, type OnProblem, type StoreOptions } from '../../shared/engine.ts'
+import { IN_MEMORY, type StoreOptions } from '../../shared/engine.ts'
 import { MissingDatabase, StoreError } from '../../shared/store-error.ts'
-import { beginMissingFeed } from '../feed/change-triggers.ts'
 import { findIncompatibility } from './compatibility.ts'
 import { type FileIdentity, OpenFile } from './file-identity.ts'
 import { refuseForeignWal } from './foreign-wal.ts'
@@ -42,13 +41,14 @@ export interface SqliteOptions extends Omit<StoreOptions, 'database' | 'retentio
  * Opens a database for writing. Creates it with its folder, or upgrades it, if needed, switches it to WAL mode, and makes
  * every commit wait for the disk.
  *
- * @param onProblem receives NEW_FEED if the change feed was turned off
  * @throws StoreError with a one-line reason if the database cannot be used
  */
-export function openDatabase(
-  { file, lockTimeout, mustExist = false, identity }: SqliteOptions,
-  onProblem?: OnProblem,
-): Database {
+export function openDatabase({
+  file,
+  lockTimeout,
+  mustExist = false,
+  identity,
+}: SqliteOptions): Database {
   if (mustExist && file !== IN_MEMORY && !existsSync(file)) {
     throw new MissingDatabase(`there is no database ${resolve(file)}`)
   }
@@ -63,12 +63,10 @@ export function openDatabase(
     // SQLite opens a read-only file without an error, and fails only at the first change.
     if (existsSync(file)) accessSync(file, constants.W_OK)
     // If there is an identity, the process has opened the file before.
-    const isFirst = identity === undefined
-    const reason = isFirst ? findObstacle(db) : findIncompatibility(db)
+    const reason = identity === undefined ? findObstacle(db) : findIncompatibility(db)
     if (reason !== undefined) throw new StoreError(`cannot use the database ${file}: ${reason}`)
     makeDurable(db, { file, lockTimeout })
     migrate(db)
-    if (isFirst && beginMissingFeed(db)) onProblem?.(NEW_FEED)
     return db.defaultSafeIntegers()
   } catch (error) {
     db?.close()

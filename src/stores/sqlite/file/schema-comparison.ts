@@ -1,6 +1,5 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { IN_MEMORY } from '../../shared/engine.ts'
-import { DROP_TRIGGERS, hasFeed } from '../feed/change-triggers.ts'
 import { prepareRestrictionRead, RAISE_BARRIER } from './restriction-barrier.ts'
 import { migrate, readSchemaVersion } from './sqlite-schema.ts'
 
@@ -25,15 +24,15 @@ export interface SchemaComparison {
 }
 
 /**
- * Compares the schema of a database with that of a new one of a version, its own by default, which records or refuses
- * changes only if the database does. Reads no plants. While other processes can write, it needs a transaction.
+ * Compares the schema of a database with that of a new one of a version, its own by default, which refuses changes only
+ * if the database does. Reads no plants. While other processes can write, it needs a transaction.
  */
 export function compareSchema(db: Database, version = readSchemaVersion(db)): SchemaComparison {
   const model = new Sqlite(IN_MEMORY)
   try {
     migrate(model, version)
     const actual = readObjects(db)
-    adoptState(model, db, actual)
+    adoptRestriction(model, db, actual)
     const expected = readObjects(model)
     const tables = [...expected.values()].filter(isRelation).map(({ name }) => name)
     const unexpected = [...actual].filter(([key]) => !expected.has(key)).map(([, object]) => object)
@@ -75,17 +74,13 @@ function readObjects(db: Database): Map<string, SchemaObject> {
   )
 }
 
-/** Gives a new database the triggers of the state that a database is in, if the tables with that state are ours. */
-function adoptState(model: Database, db: Database, actual: Map<string, SchemaObject>): void {
-  const created = readObjects(model)
-  const isOurs = (table: string) => {
-    const sql = created.get(table)?.sql
-    return sql !== undefined && actual.get(table)?.sql === sql
-  }
-  if (isOurs('table change_log') && !hasFeed(db)) model.exec(DROP_TRIGGERS)
-  if (isOurs('table plant_restriction') && prepareRestrictionRead(db)() !== undefined) {
-    model.exec(RAISE_BARRIER)
-  }
+/** Gives a new database the triggers that refuse changes, if the other one is restricted and that table is ours. */
+function adoptRestriction(model: Database, db: Database, actual: Map<string, SchemaObject>): void {
+  const [theirs, ours] = [actual, readObjects(model)].map((all) =>
+    all.get('table plant_restriction'),
+  )
+  if (ours === undefined || theirs?.sql !== ours.sql) return
+  if (prepareRestrictionRead(db)() !== undefined) model.exec(RAISE_BARRIER)
 }
 
 function isRelation({ type }: SchemaObject): boolean {

@@ -1,15 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { ADD_ENDS, beginFeed, CREATE_CHANGE_TABLES, extendFeed } from '../feed/change-triggers.ts'
+import { ADD_ENDS, CREATE_FEED } from '../feed/change-triggers.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 export const APPLICATION_ID = 0x504c4e54
 
-/** Statements, or a function that runs them if they depend on the database. */
-type Migration = string | ((db: Database) => void)
-
 /** Create the first schema version in an empty database, then upgrade each version to the next. */
-export const MIGRATIONS: readonly Migration[] = [
-  `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+export const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, fields TEXT) STRICT;
    CREATE TABLE tokens (
      selector BLOB PRIMARY KEY,
      digest BLOB NOT NULL,
@@ -22,8 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
    PRAGMA application_id = ${APPLICATION_ID};
    -- Every index entry ends with the rowid, which is the id, so the plants of a tag are sorted by id.
    CREATE INDEX plants_by_tag ON plants (tag) WHERE tag IS NOT NULL;
-   ${CREATE_CHANGE_TABLES}
-   ${beginFeed(['tag'], false)}
+   ${CREATE_FEED}
    CREATE TABLE plant_webhooks (
      name TEXT PRIMARY KEY,
      url TEXT NOT NULL,
@@ -49,40 +45,24 @@ export const MIGRATIONS: readonly Migration[] = [
      cursor TEXT,
      copy_from INTEGER,
      consistent_at TEXT
-   ) STRICT;`,
-  (db) => {
-    db.exec(`
-      ALTER TABLE plants ADD COLUMN fields TEXT;
-      ALTER TABLE changes ADD COLUMN fields TEXT;
-      CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`)
-    extendFeed(db, ['tag', 'fields'], false)
-  },
-  (db) => {
-    db.exec(ADD_ENDS)
-    extendFeed(db, ['tag', 'fields'])
-  },
+   ) STRICT;
+   CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
+  ADD_ENDS,
 ]
 
 /** The version of the schema that the first migration creates (SQLite's `user_version`). */
-export const FIRST_VERSION = 5
+export const FIRST_VERSION = 6
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
 
 /** Creates a schema version, or upgrades a database to it, in one transaction. */
-export function migrate(
-  db: Database,
-  version = SCHEMA_VERSION,
-  migrations: readonly Migration[] = MIGRATIONS,
-): void {
+export function migrate(db: Database, version = SCHEMA_VERSION, migrations = MIGRATIONS): void {
   // Without a lock: the schema is usually up to date, and another process may hold the lock.
   if (readSchemaVersion(db) === version) return
   const run = db.transaction(() => {
     const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
-    for (const migration of due) {
-      if (typeof migration === 'string') db.exec(migration)
-      else migration(db)
-    }
+    for (const statements of due) db.exec(statements)
     // A newer program may have upgraded the database since the check above. Its version must stay.
     db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })

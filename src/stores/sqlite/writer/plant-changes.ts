@@ -77,6 +77,13 @@ export function preparePlantChanges(db: Database) {
   }
 }
 
+/** The plants whose ids are in an array in JSON, in its order. */
+const LISTED = 'json_each(?) AS listed CROSS JOIN plants ON plants.id = listed.value'
+
+// One statement for a list, because a statement costs as much as finding several plants.
+export const MEASURE_ALL = `SELECT sum(${TEXT_BYTES}) FROM ${LISTED}`
+export const FIND_ALL = `SELECT plants.* FROM ${LISTED}`
+
 type PlantTable = ReturnType<typeof preparePlantTable>
 
 function preparePlantTable(db: Database) {
@@ -89,6 +96,8 @@ function preparePlantTable(db: Database) {
     .prepare<bigint, number>(`SELECT ${TEXT_BYTES} FROM plants WHERE id = ?`)
     .safeIntegers(false)
     .pluck()
+  const measureAll = db.prepare<string, number | null>(MEASURE_ALL).safeIntegers(false).pluck()
+  const findAll = db.prepare<string, PlantRow>(FIND_ALL)
   const replace = db.prepare(
     `UPDATE plants SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
   )
@@ -104,6 +113,13 @@ function preparePlantTable(db: Database) {
     find(id: bigint): StoredPlant | undefined {
       const row = select.get(id)
       return row && toPlant(row)
+    },
+    /** The plants with some ids, which are distinct, in their order; undefined if their text has more than some bytes. */
+    findAll(ids: readonly bigint[], bytesMax: number): StoredPlant[] | undefined {
+      const list = `[${ids.join()}]`
+      const bytes = measureAll.get(list)
+      if (bytes === null) return []
+      return known(bytes) > bytesMax ? undefined : findAll.all(list).map(toPlant)
     },
     write({ before, after }: Effect): void {
       if (before === after) return
@@ -121,27 +137,32 @@ function preparePlantTable(db: Database) {
  * @param affected counts the text, in bytes
  */
 function planList(
-  { measure, find }: Pick<PlantTable, 'measure' | 'find'>,
+  { findAll }: Pick<PlantTable, 'findAll'>,
   list: ChangeList,
   affected: { bytes: number },
 ) {
   const { changes } = list
-  const bytesMax = affected.bytes + listTextMax(list)
+  const order = orderById(changes)
+  const ids = order.map((index) => known(changes[index]).id)
+  const bytesMax = listTextMax(list)
+  const found = findAll(
+    ids.filter((id, at) => id !== ids[at - 1]),
+    bytesMax,
+  )
+  if (found === undefined) return undefined
+  const affectedMax = affected.bytes + bytesMax
   const effects: Effect[] = []
   const results: ChangeResult[] = []
+  let next = 0
   let last: { readonly id: bigint; readonly plant: StoredPlant | undefined } | undefined
-  for (const index of orderById(changes)) {
+  for (const index of order) {
     const change = known(changes[index])
     const { id } = change
-    if (last?.id !== id) {
-      const bytes = measure(id)
-      if (affected.bytes + (bytes ?? 0) > bytesMax) return undefined
-      last = { id, plant: bytes === undefined ? undefined : find(id) }
-    }
+    if (last?.id !== id) last = { id, plant: found[next]?.id === id ? found[next++] : undefined }
     const { result, after } = decide(last.plant, change)
     const effect = { before: last.plant, after }
     affected.bytes += measureEffect(effect)
-    if (affected.bytes > bytesMax) return undefined
+    if (affected.bytes > affectedMax) return undefined
     results[index] = result
     effects.push(effect)
     last = { id, plant: after }

@@ -1,9 +1,6 @@
-/** Sign-in with four HTTP threads, and with PostgreSQL. */
+/** Sign-in with four HTTP threads. */
 import t from 'tap'
-import { postgres } from '../helpers/engine.ts'
-import { EventStream } from '../helpers/event-stream.ts'
 import { startIssuer } from '../helpers/issuer.ts'
-import { startOn, startService } from '../helpers/service.ts'
 import { ask, formatRequest, openLines, startThreads, THREADS } from '../helpers/threads.ts'
 import { until } from '../helpers/until.ts'
 
@@ -44,16 +41,4 @@ t.test('threads start without their issuer', async (t) => {
     t.equal((await ask(socket, formatRequest(token, 'GET /plants'))).status, 503)
     t.equal((await ask(socket, formatRequest(service.token, 'GET /plants'))).status, 200)
   }
-})
-
-t.test('a token of an issuer works with PostgreSQL until it expires', async (t) => {
-  startOn(t, await postgres())
-  const issuer = await startIssuer(t)
-  const service = await startService(t, { config: issuer.config })
-  const token = await issuer.sign({ exp: Math.floor(Date.now() / 1000) + 3 })
-  const stream = await EventStream.open(t, service, { token })
-  t.equal((await service.call({ token, body: { id: 1n, name: 'Abies' } })).status, 200)
-  t.match((await stream.next()).change, { id: 1n })
-  await stream.end()
-  t.equal((await service.call({ token, body: { id: 2n, name: 'Acer' } })).status, 401)
 })

@@ -200,21 +200,20 @@ t.test('a mirror stops if a page of changes is repeated', async (t) => {
   await refuses(t, /^GET \/changes\?after=(?!latest)/, repeated, /a change twice/)
 })
 
-for (const { what, fault } of [
+for (const [index, { what, fault }] of [
   { what: 'is cut off', fault: cutOff },
   { what: 'is lost', fault: lostResponse },
   { what: 'drips', fault: endless(' ', 20) },
-]) {
-  for (const { page, matching, isCopied } of pages) {
-    t.test(`a mirror repeats its request if ${page} ${what}`, async (t) => {
-      const { timeout } = AbortSignal
-      t.intercept(AbortSignal, 'timeout', { value: (ms: number) => timeout(ms / 100) })
-      if (isCopied) await copy.run()
-      await changeSource()
-      await copy.run({ from: await faultySource(t, matching, fault) })
-      t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
-    })
-  }
+].entries()) {
+  const { page, matching, isCopied } = pages[index % 2] as (typeof pages)[number]
+  t.test(`a mirror repeats its request if ${page} ${what}`, async (t) => {
+    const { timeout } = AbortSignal
+    t.intercept(AbortSignal, 'timeout', { value: (ms: number) => timeout(ms / 100) })
+    if (isCopied) await copy.run()
+    await changeSource()
+    await copy.run({ from: await faultySource(t, matching, fault) })
+    t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
+  })
 }
 
 t.test('strings are not values, whatever they contain', async (t) => {
@@ -222,18 +221,6 @@ t.test('strings are not values, whatever they contain', async (t) => {
   await service.store.create({ id: 1_000_000n, name })
   await copy.run()
   await service.store.create({ id: 1_000_001n, name: `${name}\\` })
-  await copy.run()
-  t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
-})
-
-t.test('names of 1 MB are mirrored', async (t) => {
-  const name = '\u00e9'.repeat(2 ** 20)
-  const create = (first: number) =>
-    Promise.all([0, 1, 2, 3].map((n) => service.store.create({ id: BigInt(first + n), name })))
-  await create(1_000_000)
-  await copy.run()
-  await create(2_000_000)
-  await changeSource()
   await copy.run()
   t.strictSame(await plantsOf(copy.store), await plantsOf(service.store))
 })

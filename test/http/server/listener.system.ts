@@ -83,17 +83,6 @@ t.test('shutdown drains the connections of both addresses', { skip }, async (t) 
   await closed
 })
 
-t.test('a request that does not finish is cut off on both addresses', { skip }, async (t) => {
-  const running = await started(t, { shutdownTimeout: 50 })
-  const requests = await Promise.all(
-    ADDRESSES.map((host, id) =>
-      halfACreate(urlAt(running, host), running.token, { id, name: host }),
-    ),
-  )
-  await running.close()
-  for (const { answers } of requests) t.same(await answers, [])
-})
-
 t.test('if ::1 is unavailable, the service listens on 127.0.0.1 alone', { skip }, async (t) => {
   const port = await freePort()
   const other = createServer().listen(port, '::1')

@@ -1,6 +1,6 @@
 /** Limits on the memory and work of one process. */
 import { on, once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
@@ -84,19 +84,6 @@ t.test(
     t.pass('when they disconnect, the budget is free again')
   },
 )
-
-t.test('beyond --max-connections, new connections are rejected', async (t) => {
-  const service = await startService(t, { config: { maxConnections: 2 } })
-  const sockets = [openConnection(t, service), openConnection(t, service)]
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  const rejected = connect(service.port, '127.0.0.1').on('error', () => {})
-  await new Promise((resolve) => rejected.on('close', resolve))
-  const [first] = sockets as [Socket]
-  const bytes = readAll(first)
-  first.write(formatHead(service, 'GET /plants', 'Connection: close\r\n'))
-  t.match(answersOf(await bytes), [{ status: 200 }])
-  t.equal((await service.call({ method: 'GET' })).status, 200, 'a new connection is accepted again')
-})
 
 t.test('concurrent readiness checks share one query of the store', async (t) => {
   const gate = Promise.withResolvers<void>()

@@ -72,28 +72,6 @@ t.test('a stream is the last response of its connection', async (t) => {
   t.match(text, /\r\n0\r\n\r\n$/)
 })
 
-t.test('requests that arrive during a stream are not read', async (t) => {
-  const service = shared
-  const socket = openConnection(t, service)
-  socket.write(formatHead(service, 'GET /changes?after=latest', EVENTS))
-  const [connection] = (await once(service.app.server, 'connection')) as [Socket]
-  let text = ''
-  socket.setEncoding('utf8').on('data', (part: string) => {
-    text += part
-  })
-  await once(socket, 'data')
-  text = ''
-  const paused = once(connection, 'pause')
-  const padding = `X-Padding: ${'x'.repeat(8000)}\r\n`
-  socket.write(formatHead(service, 'GET /plants', padding).repeat(2000))
-  await paused
-  // This is enough time for further reads.
-  for (let id = 2; id < 12; id++) await create(service, id)
-  t.ok(connection.bytesRead < 2 * MIB, `${connection.bytesRead} bytes were read`)
-  while (!text.includes('"id":11')) await once(socket, 'data')
-  t.notMatch(text, /HTTP/, 'the stream goes on')
-})
-
 for (const when of ['before', 'after']) {
   t.test(`a client that has closed its side ${when} the stream begins gets events`, async (t) => {
     const halfClosed = Promise.withResolvers<void>()

@@ -122,34 +122,6 @@ t.test('a mirror stops at the first plant with a property that it does not know'
   t.match(await compare(), { code: 0, stdout: /^equal: 3 plants/ })
 })
 
-t.test('a mirror stops at a value that its contract does not allow', async (t) => {
-  const tall: OwnField = { ...height, schema: { ...height.schema, maximum: 600 } }
-  const { client, mirror, use } = await setUp(t, [tall])
-  await client.createPlant({ id: 1n, name: 'Abies', height: 501 } as typeof FIR)
-  t.match(await mirror([height]), {
-    code: 1,
-    stderr:
-      'plant-store: the mirror does not accept plant 1, whose height must be an int32 of at most 500; start the mirror with --contract and an overlay that has the fields of the source\n',
-  })
-  t.match(await mirror([tall]), { code: 0 })
-  t.strictSame(await use(plantsOf), [{ ...FIR, fields: '"height":501' }])
-  t.match(await mirror([height]), { code: 1, stderr: /height: its maximum was 600 and is 500/ })
-})
-
-t.test('a source can have fewer fields than the mirror, and hide some later', async (t) => {
-  const { client, mirror, compare, restart } = await setUp(t, [height, serial])
-  await client.createPlant({ id: 1n, name: 'Abies', height: 5, serial: 7n } as typeof FIR)
-  t.match(await mirror(ALL), { code: 0, stderr: '' })
-  t.match(await compare(), { code: 0, stdout: /^equal: 1 plants/ })
-  await restart([height])
-  t.match(await compare(), { code: 2, stdout: /\nplant 1: different content\n/ })
-  t.match(await mirror([height]), {
-    code: 0,
-    stderr: /hidden: serial, price, constructor, inStock/,
-  })
-  t.match(await compare(), { code: 0, stdout: /^equal: 1 plants/ })
-})
-
 t.test('a database that cannot become a mirror keeps its fields', async (t) => {
   const { mirror, use } = await setUp(t, [])
   await use((store) => store.create({ ...FIR, fields: '"height":5' }))
@@ -158,14 +130,6 @@ t.test('a database that cannot become a mirror keeps its fields', async (t) => {
   await use((store) => store.restrict({ expected: undefined, next: 'frozen' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database is frozen/ })
   t.equal(await use((store) => store.readSetting('fields')), undefined)
-})
-
-t.test('a contract that cannot be read is refused before anything is created', async (t) => {
-  const { mirror } = await setUp(t, [])
-  t.match(await mirror([{ ...height, name: 'id' }]), {
-    code: 1,
-    stderr: /^plant-store: invalid contract .+\n$/,
-  })
 })
 
 t.test('pages of a thousand plants with a hundred fields are read', async (t) => {

@@ -37,12 +37,15 @@ const A_WHILE_MS = 10_000
 /** How many polls to allow before a test concludes that nothing happens. */
 const LOOKS = 50
 
-/** A service and its log. */
-async function start(
-  t: Test,
-  files: { tlsCertificate: string; tlsKey: string },
-  logsForAll = true,
-) {
+interface Files {
+  readonly tlsCertificate: string
+  readonly tlsKey: string
+}
+
+/** A service with the first certificate, by default in a folder of its own, and its log. */
+async function start(t: Test, given?: Files, logsForAll = true) {
+  const folder = mkdtempSync(parent)
+  const files = given ?? writeFiles(folder, first)
   const stream = new PassThrough()
   const logger = { level: 'info', stream }
   const { port } = await startService(t, { config: files, logger, logsForAll })
@@ -51,6 +54,8 @@ async function start(
     log += chunk
   })
   return {
+    folder,
+    files,
     /** Advances time until a message is logged, and resolves to its line. */
     async logged(message: string): Promise<Record<string, unknown>> {
       for (;;) {
@@ -80,9 +85,8 @@ const RELOADED = 'TLS certificate reloaded'
 const KEPT = 'TLS certificate not reloaded'
 
 t.test('files renamed into place are served, and their expiry is logged', async (t) => {
-  const folder = mkdtempSync(parent)
-  const files = writeFiles(folder, first)
-  const service = await start(t, files)
+  const service = await start(t)
+  const { folder, files } = service
   t.equal(await service.served(), 'first')
   mkdirSync(join(folder, 'new'))
   const fresh = writeFiles(join(folder, 'new'), second)
@@ -107,8 +111,7 @@ t.test('files with the modification times of the previous ones are served', asyn
 
 for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
   t.test(`a session of ${maxVersion} ends when the certificate is replaced`, async (t) => {
-    const folder = mkdtempSync(parent)
-    const service = await start(t, writeFiles(folder, first))
+    const service = await start(t)
     const connect = (session?: Buffer) =>
       connectTls(service.port, authority.cert, { maxVersion, ...(session && { session }) })
     const isResumed = async (session: Buffer) => {
@@ -125,29 +128,26 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
         : ((await once(socket.resume(), 'session'))[0] as Buffer)
     socket.destroy()
     t.equal(await isResumed(session), true)
-    writeFiles(folder, second)
+    writeFiles(service.folder, second)
     await service.logged(RELOADED)
     t.equal(await isResumed(session), false)
   })
 }
 
 t.test('files that have not changed are not reloaded', async (t) => {
-  const files = writeFiles(mkdtempSync(parent), first)
-  const service = await start(t, files)
+  const service = await start(t)
   for (let look = 0; look < LOOKS; look++) {
     await pass()
     // The service's own reads, which began before, end meanwhile.
-    await readFile(files.tlsCertificate)
+    await readFile(service.files.tlsCertificate)
   }
   t.equal(service.lines('TLS'), 0)
   t.equal(await service.served(), 'first')
 })
 
 t.test('a thread that does not log for all reloads its certificate silently', async (t) => {
-  const folder = mkdtempSync(parent)
-  const files = writeFiles(folder, first)
-  const service = await start(t, files, false)
-  writeFiles(folder, second)
+  const service = await start(t, undefined, false)
+  writeFiles(service.folder, second)
   while ((await service.served()) !== 'second') await pass()
   t.equal(service.lines('TLS'), 0)
 })
@@ -169,7 +169,7 @@ t.test('a folder replaced through a symbolic link is served, as in Kubernetes', 
   t.equal(await service.served(), 'second')
 })
 
-const broken: Record<string, (files: { tlsCertificate: string; tlsKey: string }) => void> = {
+const broken: Record<string, (files: Files) => void> = {
   'a certificate of another key': ({ tlsCertificate }) =>
     writeFileSync(tlsCertificate, second.cert),
   'half a certificate': ({ tlsCertificate }) =>
@@ -183,9 +183,8 @@ const broken: Record<string, (files: { tlsCertificate: string; tlsKey: string })
 
 for (const [what, breakFiles] of Object.entries(broken)) {
   t.test(`with ${what}, the previous pair stays in use until a valid one arrives`, async (t) => {
-    const folder = mkdtempSync(parent)
-    const files = writeFiles(folder, first)
-    const service = await start(t, files)
+    const service = await start(t)
+    const { folder, files } = service
     breakFiles(files)
     const { level, reason } = await service.logged(KEPT)
     t.equal(level, 40)

@@ -1,0 +1,27 @@
+/**
+ * Runs the test files whose results depend most on what a store returns and throws again, on a PostgreSQL server. The
+ * store's own suites compare the engines on arbitrary plants.
+ */
+import t from 'tap'
+import { postgres } from '../helpers/engine.ts'
+import { runFiles } from '../helpers/run-files.ts'
+import { startOn, startService } from '../helpers/service.ts'
+
+startOn(t, await postgres())
+
+t.test('the services of these tests use the server', async (t) => {
+  t.match((await startService(t)).database, /^postgres:/)
+})
+
+await runFiles(
+  t,
+  [
+    'health',
+    'operations/event-streams',
+    'operations/hidden-fields',
+    'operations/long-polls',
+    'operations/model',
+    'operations/own-fields',
+    'statuses',
+  ].map((name) => `http/${name}.test.ts`),
+)

@@ -1,0 +1,501 @@
+/** Each status and error that the contract documents, with its body, and the headers of CORS and of all responses. */
+import { inspect } from 'node:util'
+import t, { type Test } from 'tap'
+import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
+import type { OperationId } from '../../contract/operation-types.ts'
+import type { Scope } from '../../contract/scopes.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { Config } from '../../src/config/config.ts'
+import { serviceBusy } from '../../src/http/responses/api-error.ts'
+import { EXPIRED } from '../helpers/changes.ts'
+import { formatHead } from '../helpers/connection.ts'
+import { type Answer, operations, responsesOutsideOperations } from '../helpers/contract-check.ts'
+import { APP, corsHeaders, formatHeaders, members, STRANGER } from '../helpers/cors.ts'
+import { Issuer, newKey } from '../helpers/issuer.ts'
+import { makeMirror } from '../helpers/mirrors.ts'
+import {
+  type Call,
+  expireRequests,
+  type Service,
+  type StartOptions,
+  sendRaw,
+  startService,
+} from '../helpers/service.ts'
+import { PlantModel } from '../stores/plant-model.ts'
+
+const BODY_LIMIT = 1000
+
+/** One request per hour. */
+const LIMIT = { requests: 1, window: 3_600_000 }
+
+/** Nine plants of this length exceed what a list can affect. */
+const LARGE = 'x'.repeat(2 ** 20 - 100)
+
+const name = 'Abies alba Mill.'
+const LARGE_IDS = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n]
+
+let service: Service
+let reader: string
+let writer: string
+/** The error with which the stores of failing services reject. */
+let storeError: Error
+const lines: string[] = []
+const fail = () => Promise.reject(storeError)
+
+const start = (config: Partial<Config> = {}, options: StartOptions = {}) =>
+  startService(t, { ...options, config: { corsOrigin: [APP], ...config } })
+
+/** Services with which all operations fail, started when they are first needed. */
+const OTHERS = {
+  slow: () => start({ requestTimeout: 50 }),
+  limited: () => start({ rateLimit: LIMIT }),
+  suspicious: () => start({ authFailureLimit: LIMIT }),
+  mirror: async () => {
+    const service = await start()
+    await makeMirror(service.store)
+    return service
+  },
+  full: async () => {
+    const service = await start()
+    for (const id of LARGE_IDS) await service.store.create({ id, name: LARGE })
+    return service
+  },
+  failing: () => {
+    // The model has every other method that handlers call.
+    const methods = ['readChanges', 'ping', ...Object.getOwnPropertyNames(PlantModel.prototype)]
+    const instead = Object.fromEntries(methods.map((name) => [name, fail]))
+    return start({}, { instead, logger: { stream: { write: (line) => void lines.push(line) } } })
+  },
+  failingTokens: () => start({}, { instead: { findToken: fail } }),
+  signingIn: () => start(issuer.config),
+}
+const issuer = new Issuer(9)
+const started = new Map<string, Promise<Service>>()
+
+function other(which: keyof typeof OTHERS): Promise<Service> {
+  const service = started.get(which) ?? OTHERS[which]()
+  started.set(which, service)
+  return service
+}
+
+t.before(async () => {
+  service = await start({ bodyLimit: BODY_LIMIT })
+  reader = await service.issueToken('reader', ['read'])
+  writer = await service.issueToken('writer', ['write'])
+  await service.call({ body: { id: 4n, name, tag: 'Tree' } })
+})
+
+/** A successful call of each operation. */
+const CALLS: Readonly<Record<OperationId, Call>> = {
+  createPlant: { method: 'POST', path: '/plants', body: { id: 1n, name } },
+  createPlants: { method: 'POST', path: '/plants/batch', body: [{ id: 1n, name }] },
+  changePlants: { method: 'PATCH', path: '/plants', body: [{ op: 'update', id: 4n, name }] },
+  listPlants: { method: 'GET', path: '/plants' },
+  getPlant: { method: 'GET', path: '/plants/4' },
+  replacePlant: { method: 'PUT', path: '/plants/4', body: { name } },
+  updatePlant: { method: 'PATCH', path: '/plants/4', body: { name } },
+  deletePlant: { method: 'DELETE', path: '/plants/4' },
+  listTags: { method: 'GET', path: '/tags' },
+  getToken: { method: 'GET', path: '/token' },
+  listChanges: { method: 'GET', path: '/changes' },
+}
+
+const OTHER = { id: 4n, name: 'Acer' }
+
+/** Bodies that cause an error of an operation. */
+const BODIES: { [Id in OperationId]?: { [Code in ErrorCode]?: unknown } } = {
+  createPlant: { 'invalid-body': { id: 'four', name }, 'plant-exists': OTHER },
+  createPlants: {
+    'invalid-body': [...Array(17).fill({ id: 1n, name }), { id: 'four', name }],
+    'repeated-id': [{ id: 4n, name }, OTHER],
+    'plant-exists': [{ id: 1n, name }, OTHER],
+    'changes-too-large': LARGE_IDS.map((id) => ({ id, name })),
+  },
+  changePlants: {
+    'invalid-body': [{ op: 'update', id: 4n, name: 4 }],
+    'repeated-id': Array(2).fill({ op: 'remove', id: 4n }),
+    'plant-not-found': [{ op: 'update', id: 5n, name }],
+    'plant-exists': [{ op: 'create', ...OTHER }],
+    'plant-changed': [{ op: 'remove', id: 4n, ifMatch: '"other"' }],
+    'changes-too-large': LARGE_IDS.map((id) => ({ op: 'remove', id })),
+  },
+  replacePlant: { 'invalid-body': { id: 'four', name }, 'id-mismatch': { id: 5n, name } },
+  updatePlant: { 'invalid-body': { id: 'four', name }, 'id-mismatch': { id: 5n, name } },
+}
+
+/** Changes a successful call so that it causes an error, and sends it. */
+type Produce = (call: Call, operation: OperationId) => Promise<Answer | undefined>
+
+const send = async (call: Call) => service.call(call)
+const withHeaders =
+  (headers: Record<string, string>): Produce =>
+  (call) =>
+    send({ ...call, headers: { ...headers, ...call.headers } })
+const known = withHeaders({ 'if-none-match': '*' })
+const failWith =
+  (error: () => Error): Produce =>
+  async (call, operation) => {
+    storeError = error()
+    return (await other(operation === 'getToken' ? 'failingTokens' : 'failing')).call(call)
+  }
+
+const headersOf = ({ headers }: Call) => formatHeaders(headers as Record<string, string>)
+
+/** Sends the head of a call. */
+async function sendHeadOf(
+  call: Call,
+  { to = service, origin = '', version = '1.1', more = '' } = {},
+) {
+  const headers = `${more}Connection: close\r\n${headersOf(call)}`
+  const head = formatHead(to, `${call.method} ${origin}${call.path}`, headers)
+  return (await sendRaw(to.port, head.replace('HTTP/1.1', `HTTP/${version}`), false)).at(-1)
+}
+
+const JSON_TYPE = 'Content-Type: application/json\r\n'
+
+/** Calls a service until it has reached a limit. */
+async function exceed(service: Service, call: Call): Promise<Answer> {
+  for (;;) {
+    const answer = await service.call(call)
+    if (answer.status === 429) return answer
+  }
+}
+
+/** How any operation can get each error, unless a body in BODIES causes it. */
+const ERRORS: { [Code in ErrorCode]?: Produce } = {
+  'invalid-json': (call) => send({ ...call, body: '{"id":4,}' }),
+  'malformed-request': (call) => sendHeadOf(call, { more: 'Host: y\r\n' }),
+  'invalid-parameter': ({ path = '', ...call }) =>
+    send({ ...call, path: path.endsWith('/4') ? '/plants/four' : `${path}?x=1` }),
+  'cursor-malformed': (call) => send({ ...call, path: '/changes?after=x' }),
+  'token-missing': (call) => send({ ...call, token: null }),
+  'token-invalid': (call) => send({ ...call, token: 'wrong' }),
+  'insufficient-scope': (call) => send({ ...call, token: call.method === 'GET' ? writer : reader }),
+  'read-only-mirror': async (call) => (await other('mirror')).call(call),
+  'unknown-path': (call) => send({ ...call, path: '/plant' }),
+  'plant-not-found': (call) => send({ ...call, path: '/plants/5' }),
+  'method-not-allowed': (call) => send({ ...call, method: 'DELETE', path: '/plants' }),
+  'request-timeout': async (call) => {
+    if (call.body === undefined) {
+      const { port } = await other('slow')
+      return (await sendRaw(port, `${call.method} ${call.path}`, false))[0]
+    }
+    const to = await start()
+    to.app.server.once('request', () => expireRequests(to))
+    return sendHeadOf(call, { to, more: `${JSON_TYPE}Content-Length: 9\r\n` })
+  },
+  'cursor-expired': (call) => send({ ...call, path: `/changes?after=${EXPIRED}` }),
+  'plant-changed': withHeaders({ 'if-match': '"other"' }),
+  'body-too-large': (call) => send({ ...call, body: { id: 5n, name: 'x'.repeat(BODY_LIMIT) } }),
+  'unsupported-media-type': withHeaders({ 'content-type': 'text/plain' }),
+  'unsupported-charset': withHeaders({ 'content-type': 'application/json; charset=iso-8859-1' }),
+  'unsupported-content-coding': withHeaders({ 'content-encoding': 'gzip' }),
+  'misdirected-request': (call) => sendHeadOf(call, { origin: 'https://example.org' }),
+  'too-many-failures': async (call) =>
+    exceed(await other('suspicious'), { ...call, token: 'wrong' }),
+  'too-many-requests': async (call) => exceed(await other('limited'), call),
+  'headers-too-large': withHeaders({ 'x-long': 'x'.repeat(20_000) }),
+  'internal-error': failWith(() => new TypeError('a bug')),
+  'unsupported-transfer-coding': withHeaders({ 'transfer-encoding': 'gzip, chunked' }),
+  'store-busy': failWith(() => new StoreUnavailable('busy', 'SQLITE_BUSY')),
+  'store-unavailable': failWith(() => new StoreUnavailable('failing', 'SQLITE_FULL')),
+  'service-busy': failWith(serviceBusy),
+  'issuer-unavailable': async (call) => {
+    const token = await issuer.sign({}, {}, await newKey())
+    return (await other('signingIn')).call({ ...call, token })
+  },
+  'unsupported-http-version': (call) => sendHeadOf(call, { version: '2.0' }),
+}
+
+/** How an operation gets a status that is no error. */
+const SUCCESSES: Readonly<Record<number, Produce>> = {
+  200: send,
+  204: async (call) => {
+    const id = BigInt(crypto.getRandomValues(new Uint32Array(1))[0] as number)
+    await service.call({ body: { id, name } })
+    return send({ ...call, path: `/plants/${id}` })
+  },
+  304: known,
+}
+
+/** Messages that are not those of the example, which several operations share. */
+const OWN_MESSAGES: { [Code in ErrorCode]?: RegExp } = {
+  'invalid-parameter': /^unknown query parameter "x": this operation accepts /,
+  'insufficient-scope': /^this operation requires a token with the (read|read and write) scopes?$/,
+  'unsupported-media-type':
+    /^the Content-Type must be application\/merge-patch\+json or application\/json$/,
+}
+
+/** A message without its variable parts: numbers and the request id. */
+function template(message: string, requestId = 'hS0qXv2jQ6k-1a'): string {
+  return message.replace(requestId, '<request id>').replace(/\d+(\.\d+)?/g, '<number>')
+}
+
+/** A plant's version is checked whenever it is used again. */
+const CACHED: readonly OperationId[] = ['getPlant', 'replacePlant', 'updatePlant']
+
+function assertHeaders(t: Test, { origin, cache, answer }: Sent) {
+  const { headers } = answer
+  t.match(headers, {
+    'x-request-id': /^[\w-]{11}-[\da-z]+$/,
+    'x-content-type-options': 'nosniff',
+    ...(cache !== undefined && { 'cache-control': cache }),
+  })
+  // If the head was not parsed completely, its origin is unknown.
+  if (origin === UNKNOWN) return t.same(corsHeaders(answer), {})
+  t.ok(members(headers.vary).includes('origin'))
+  if (origin !== APP) return t.same(corsHeaders(answer), {})
+  t.equal(headers['access-control-allow-origin'], APP)
+  t.ok(members(headers['access-control-expose-headers']).includes('x-request-id'))
+}
+
+const UNKNOWN = 'unknown'
+
+interface Sent {
+  readonly origin: string | undefined
+  readonly cache: string | undefined
+  readonly answer: Answer
+}
+
+interface ErrorExample {
+  readonly error: number
+  readonly message: string
+}
+
+interface Row {
+  readonly operation: OperationId
+  readonly status: number
+  readonly code?: ErrorCode
+  readonly example?: ErrorExample
+}
+
+const isCode = (name: string): name is ErrorCode => Object.hasOwn(errorCodes, name)
+
+/** A row for each error of a response in the contract, and one for a response without errors. */
+function rowsOf(operation: OperationId, responses: ReturnType<typeof responsesOutsideOperations>) {
+  return Object.entries(responses).flatMap(([status, { content }]): Row[] => {
+    const row = { operation, status: Number(status) }
+    const codes = Object.entries(content?.['application/json']?.examples ?? {})
+      .filter(([name]) => isCode(name))
+      .map(([name, { value }]) => ({ code: name as ErrorCode, example: value as ErrorExample }))
+    return codes.length === 0 ? [row] : codes.map((code) => ({ ...row, ...code }))
+  })
+}
+
+const OPERATIONS = operations().map(({ operationId, ...others }) => ({
+  operation: operationId as OperationId,
+  ...others,
+}))
+const ROWS = OPERATIONS.flatMap(({ operation, responses }) => rowsOf(operation, responses))
+const codes = new Set(ROWS.map(({ code }) => code))
+// All others are errors of operations, too.
+const OUTSIDE = rowsOf('createPlant', responsesOutsideOperations()).filter(
+  ({ code }) => code !== undefined && !codes.has(code),
+)
+
+for (const { operation, status, code, example } of [...ROWS, ...OUTSIDE]) {
+  t.test(`${operation} responds with ${status} ${code ?? ''}`, async (t) => {
+    const body = code && BODIES[operation]?.[code]
+    const produce = body ? send : code ? ERRORS[code] : SUCCESSES[status]
+    if (produce === undefined) return t.fail('add a request for it to ERRORS or BODIES')
+    const cache = status < 400 && CACHED.includes(operation) ? 'no-cache' : 'no-store'
+    const sent = [APP, STRANGER].map(async (origin) => {
+      const call = { ...CALLS[operation], ...(body !== undefined && { body }), headers: { origin } }
+      const full = code === 'changes-too-large' && (await other('full'))
+      return { origin, answer: await (full ? full.call(call) : produce(call, operation)) }
+    })
+    for (const { origin, answer } of await Promise.all(sent)) {
+      if (answer === undefined) return t.fail('there is no response')
+      t.equal(answer.status, status, answer.body)
+      const isUnparsed = status === 431 || (status === 408 && !CALLS[operation].body)
+      assertHeaders(t, { origin: isUnparsed ? UNKNOWN : origin, cache, answer })
+      if (code === undefined || example === undefined) continue
+      const { error, message } = JSON.parse(answer.body) as ErrorExample
+      t.equal(error, example.error)
+      const isOwn = OWN_MESSAGES[code]?.test(message) ?? false
+      const id = answer.headers['x-request-id']
+      if (!isOwn) t.equal(template(message, id), template(example.message))
+    }
+  })
+}
+
+const CONNECT = { method: 'CONNECT', path: 'example.org:443' }
+const KNOWN = { method: 'GET', path: '/documentation/json' }
+const NOT_READY = failWith(() => new StoreUnavailable('failing', 'SQLITE_IOERR'))
+
+/** Responses that no operation has, or that have other framing. */
+const SPECIAL: [status: number, what: string, cache: string | undefined, Call | Produce][] = [
+  [200, 'a page with a link', 'no-store', { path: '/plants?limit=1' }],
+  [200, 'HEAD', 'no-cache', { method: 'HEAD', path: '/plants/4' }],
+  [200, 'health', 'no-store', { path: '/health/live', token: null }],
+  [200, 'the docs', undefined, { path: '/documentation', token: null }],
+  [204, 'OPTIONS', 'no-store', { method: 'OPTIONS' }],
+  [302, 'a redirect', undefined, { path: '/', token: null }],
+  [304, 'a known contract', undefined, (call) => known({ ...call, ...KNOWN }, 'listPlants')],
+  [400, 'a path that is not UTF-8', 'no-store', { path: '/plants/%ff' }],
+  [400, 'a target that is no path', 'no-store', (call) => sendHeadOf({ ...call, path: '*' })],
+  [400, 'a method outside HTTP', 'no-store', sendPlay],
+  [400, 'CONNECT', 'no-store', (call) => sendHeadOf({ ...call, ...CONNECT })],
+  [400, 'a malformed chunk', 'no-store', (call) => sendChunks(call, 'xyz\r\n')],
+  [400, 'tiny chunks', 'no-store', (call) => sendChunks(call, '1\r\n \r\n'.repeat(200))],
+  [401, 'OPTIONS that is no preflight', 'no-store', { method: 'OPTIONS', token: null }],
+  [404, 'a request in flight during shutdown', 'no-store', stop],
+  [
+    503,
+    'a service that is not ready',
+    'no-store',
+    (call) => NOT_READY({ ...call, path: '/health/ready', token: null }, 'listPlants'),
+  ],
+]
+
+async function sendPlay(call: Call): Promise<Answer | undefined> {
+  const head = `PLAY /plants RTSP/1.0\r\nHost: x\r\n${headersOf(call)}\r\n`
+  return (await sendRaw(service.port, head, false))[0]
+}
+
+/** Sends part of a body in chunks, on a connection that stays open like that of a browser. */
+async function sendChunks(call: Call, body: string): Promise<Answer | undefined> {
+  const coding = `${JSON_TYPE}Transfer-Encoding: chunked\r\n`
+  const head = formatHead(service, 'POST /plants', coding + headersOf(call))
+  return (await sendRaw(service.port, head + body, false)).at(-1)
+}
+
+/** Sends a request that is in flight when its service stops. */
+async function stop({ headers = {} }: Call): Promise<Answer> {
+  const gate = Promise.withResolvers<undefined>()
+  const begun = Promise.withResolvers<void>()
+  const get = () => {
+    begun.resolve()
+    return gate.promise
+  }
+  const held = await start({}, { instead: { get } })
+  const answer = held.call({ method: 'GET', path: '/plants/4', headers })
+  await begun.promise
+  const closing = held.close()
+  gate.resolve(undefined)
+  await closing
+  return answer
+}
+
+for (const [status, what, cache, request] of SPECIAL) {
+  t.test(`only an allowed origin can read ${status}: ${what}`, async (t) => {
+    for (const origin of [APP, STRANGER, undefined]) {
+      const headers = origin === undefined ? {} : { origin }
+      const call = { method: 'GET', path: '/plants', headers }
+      const isCall = typeof request !== 'function'
+      const answer = await (isCall ? send({ ...call, ...request }) : request(call, 'listPlants'))
+      if (answer === undefined) return t.fail('there is no response')
+      t.equal(answer.status, status)
+      assertHeaders(t, { origin, cache, answer })
+    }
+  })
+}
+
+t.test('a failure before the head is parsed has no CORS headers', async (t) => {
+  const origin = `Origin: ${APP}\r\n`
+  for (const [bytes, statuses] of [
+    ['not HTTP\r\n\r\n', [400]],
+    [`GET /plants HTTP/1.1\r\nHost: x\r\n${origin}nonsense\r\n\r\n`, [400]],
+    // It does not get those of the request before it.
+    [`${formatHead(service, 'GET /plants/4', origin)}nonsense\r\n\r\n`, [200, 400]],
+  ] as const) {
+    const answers = await sendRaw(service.port, bytes, false)
+    t.strictSame(
+      answers.map(({ status }) => status),
+      statuses,
+    )
+    const [answer] = answers.slice(-1) as [Answer]
+    assertHeaders(t, { origin: UNKNOWN, cache: 'no-store', answer })
+  }
+})
+
+t.test('the service generates a unique request id', async (t) => {
+  const headers = { 'x-request-id': 'chosen-by-the-client', 'request-id': 'chosen-by-the-client' }
+  const ids = new Set<string | undefined>(['chosen-by-the-client'])
+  for (let sent = 0; sent < 10; sent++) {
+    ids.add((await service.call({ method: 'GET', headers })).headers['x-request-id'])
+  }
+  t.equal(ids.size, 11)
+})
+
+for (const operation of OPERATIONS) {
+  const scopes = [operation['x-scope']].flat().filter((scope) => scope !== 'any') as Scope[]
+  const names = `${scopes.join(' and ')} scope${scopes.length === 1 ? '' : 's'}`
+  const call = CALLS[operation.operation]
+  // HEAD works wherever GET does, and an empty patch also returns the plant.
+  const variants: Record<string, Call[]> = {
+    GET: [{ ...call, method: 'HEAD' }],
+    PATCH: [{ ...call, body: {} }],
+  }
+  for (const each of [call, ...(variants[String(call.method)] ?? [])]) {
+    const body = each.body === undefined ? '' : ` ${inspect(each.body)}`
+    t.test(`${each.method} ${each.path}${body} needs the ${names}`, async (t) => {
+      for (const token of scopes.map((scope) => (scope === 'read' ? writer : reader))) {
+        const answer = await service.call({ ...each, token })
+        t.equal(answer.status, 403)
+        const challenge = `Bearer realm="plant-store", error="insufficient_scope", scope="${scopes.join(' ')}"`
+        t.equal(answer.headers['www-authenticate'], challenge, 'RFC 6750 §3')
+        const message = `this operation requires a token with the ${names}`
+        if (each.method !== 'HEAD') t.same(answer.json, { error: 40301, message })
+      }
+    })
+  }
+}
+
+t.test('an operation needs no other scopes than its own', async (t) => {
+  t.equal((await service.call({ ...CALLS.listPlants, token: reader })).status, 200)
+  t.equal((await service.call({ ...CALLS.getPlant, token: reader })).status, 200)
+  t.equal((await service.call({ ...CALLS.replacePlant, token: writer })).status, 200)
+})
+
+t.test('a token with only the scope write receives no stored data', async (t) => {
+  const secret = 'Abies secreta'
+  await service.call({ body: { id: 7n, name: secret, tag: secret } })
+  const path = '/plants/7'
+  const calls: Call[] = [
+    ...Object.values(CALLS),
+    { method: 'GET', path },
+    { method: 'POST', body: { id: 7n, name } },
+    { method: 'POST', path: '/plants/batch', body: [{ id: 7n, name }] },
+    { method: 'PATCH', path: '/plants', body: [{ op: 'create', id: 7n, name }] },
+    { method: 'PATCH', path: '/plants', body: [{ op: 'remove', id: 7n, ifMatch: '""' }] },
+    { method: 'PATCH', path: '/plants', body: [{ op: 'update', id: 7n }] },
+    { method: 'GET', path: '/changes', headers: { accept: 'text/event-stream' } },
+    { method: 'PATCH', path, body: {} },
+    { method: 'PATCH', path, body: { name } },
+    { method: 'PUT', path, body: { name }, headers: { 'if-match': '"another"' } },
+    { method: 'PUT', path, body: { name } },
+    { method: 'DELETE', path },
+  ]
+  for (const call of calls) {
+    const { headers, body } = await service.call({ ...call, token: writer })
+    t.notMatch(JSON.stringify({ headers, body }), secret, JSON.stringify(call.method))
+  }
+})
+
+t.test('a defect is described in the log and not in the response', async (t) => {
+  const defect = failWith(() => new TypeError('secret detail at /secret/path'))
+  const answer = await defect(CALLS.createPlant, 'createPlant')
+  const id = answer?.headers['x-request-id']
+  const message = `internal error: look up request ${id} in the service's log`
+  t.equal(answer?.body, JSON.stringify({ error: 50001, message }))
+  const logged = lines.map((line) => JSON.parse(line)).findLast(({ level }) => level === 50)
+  t.match(logged, { requestId: id, err: { message: /secret detail/ } })
+})
+
+t.test('a 503 says when to retry, and only what the store notices, but not why', async (t) => {
+  const notice = 'changes must be on 1 standby, but the server waits for 0'
+  for (const [error, code, seconds, message] of [
+    [new StoreUnavailable('busy', 'SQLITE_SECRET'), 50301, '1', 'the store is busy'],
+    [
+      new StoreUnavailable('failing', 'SQLITE_SECRET', notice),
+      50302,
+      '5',
+      `the store is temporarily unavailable: ${notice}`,
+    ],
+  ] as const) {
+    const answer = await failWith(() => error)(CALLS.createPlant, 'createPlant')
+    const body = JSON.stringify({ error: code, message })
+    t.match(answer, { status: 503, headers: { 'retry-after': seconds }, body })
+  }
+})
