@@ -42,6 +42,21 @@ export function createSuite(t: Test, engine: Engine): void {
     t.equal(await store.create({ ...plant, tag: MEGABYTE.slice(2) }), 'conflict')
   })
 
+  t.test('a create of a large plant that exists does not wait for later ones', async (t) => {
+    const ids = Array.from({ length: 20 }, unusedId)
+    const [first = 0n, ...others] = ids
+    await store.create({ id: first, name: `${MEGABYTE}.` })
+    for (const id of others) await store.create({ id, name: MEGABYTE })
+    const answered: bigint[] = []
+    const results = ids.map(async (id) => {
+      const result = await store.create({ id, name: 'x' })
+      answered.push(id)
+      return result
+    })
+    t.same(await Promise.all(results), Array(20).fill('conflict'))
+    t.equal(answered[0], first)
+  })
+
   t.test('exactly one of a thousand concurrent creates of an id is stored', async (t) => {
     const id = unusedId()
     const plants = Array.from({ length: 1000 }, (_, index) => ({ id, name: `plant ${index}` }))

@@ -5,6 +5,7 @@ import {
   type Plant,
 } from '../../../../service/plant-store.ts'
 import type { Postponed } from '../../shared/group-commit.ts'
+import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import { repeatCreate } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
@@ -14,12 +15,15 @@ import { INSERT } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,
- * and an acknowledged replay could be lost with the primary. Small plants come first, so that they do not wait for
- * large ones.
+ * and an acknowledged replay could be lost with the primary. The first plant is read in any case, so that none waits
+ * for ever, and small ones do not wait for large ones.
  */
 const FIND = limitText(
   `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR KEY SHARE`,
-  { order: 'bytes, id', condition: 'total - bytes < $2::int8' },
+  {
+    order: 'id <> ($1::int8[])[1], bytes, id',
+    condition: `bytes <= ${ROW_TEXT_MAX} OR total - bytes < $2::int8`,
+  },
 )
 
 /**
