@@ -68,7 +68,7 @@ t.test('faults can be in a file', async (t) => {
     ['missing.json', /^cannot read .*missing\.json: no such file or directory$/],
     ['invalid.json', /^cannot use the faults in .*invalid\.json: faults\/0\/error must be /],
     ['broken.json', /^cannot use the faults in .*: faults are not valid JSON: Unexpected end of /],
-    ['marked.json', /: faults are not valid JSON: expected no byte order mark before them$/],
+    ['marked.json', /: faults are not valid JSON: remove the byte order mark at their start$/],
     ['large.json', /^cannot use the faults in .*large\.json: expected at most 65536 bytes$/],
   ] as const) {
     const error = await startPlantStore({ faults: file(name) }).catch((error) => error)
