@@ -125,6 +125,12 @@ export function textBytes({ name, tag, fields }: Plant): number {
   return Buffer.byteLength(name) + Buffer.byteLength(tag ?? '') + Buffer.byteLength(fields ?? '')
 }
 
+/**
+ * From a length on, single changes of plants share a transaction only until it has affected some text, in bytes. Otherwise
+ * all others would wait for several of them.
+ */
+export const LARGE_PLANTS = { bytes: 2 ** 16, affectedMax: LIST_TEXT_MAX / 4 }
+
 /** How much text the changes of a list may affect, in bytes. A single change may affect any. */
 export function listTextMax({ changes, textMax = LIST_TEXT_MAX }: ChangeList): number {
   return changes.length > 1 ? textMax : Number.MAX_SAFE_INTEGER

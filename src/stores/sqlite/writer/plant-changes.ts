@@ -17,6 +17,7 @@ import {
   type Decision,
   decide,
   type Effect,
+  LARGE_PLANTS,
   listTextMax,
   measureChange,
   measureEffect,
@@ -46,11 +47,14 @@ export function preparePlantChanges(db: Database) {
     begin(): void {
       affected.bytes = 0
     },
-    /** Whether the transaction has affected so much text that changes of large plants must wait for another one. */
+    /** Whether the transaction has affected so much text that lists must wait for another one. */
     isFull: () => affected.bytes >= LIST_TEXT_MAX,
-    /** Whether a change affects a large plant, or makes one. */
-    isLarge: (change: PlantChange): boolean =>
-      (table.measure(change.id) ?? 0) + measureChange(change).text > ROW_TEXT_MAX,
+    /** Whether it has affected so much that a single change must wait, because its plant is or becomes large. */
+    mustWait(change: PlantChange): boolean {
+      if (affected.bytes < LARGE_PLANTS.affectedMax) return false
+      const bytes = (table.measure(change.id) ?? 0) + measureChange(change).text
+      return bytes > (affected.bytes < LIST_TEXT_MAX ? LARGE_PLANTS.bytes : ROW_TEXT_MAX)
+    },
     create(change: ChangeOf<'create'>): CreateResult {
       // A new plant needs no read.
       if (!table.store(change)) return make(change).result
