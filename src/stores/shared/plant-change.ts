@@ -127,13 +127,21 @@ export function textBytes({ name, tag, fields }: Plant): number {
 }
 
 /**
+/**
  * Whether a change affects a large plant, or makes one.
  *
  * @param bytes of the plant's text before it; undefined if there is no plant
+ * @param bytesMax of the text of other plants
  */
-export function isLarge(change: PlantChange, bytes = 0): boolean {
-  return bytes + measureText(change) > ROW_TEXT_MAX
+export function isLarge(change: PlantChange, bytes = 0, bytesMax = ROW_TEXT_MAX): boolean {
+  return bytes + measureText(change) > bytesMax
 }
+
+/**
+ * From a length on, single changes of plants share a transaction only until it has affected some text, in bytes. Otherwise
+ * all others would wait for several of them.
+ */
+export const LARGE_PLANTS = { bytes: 2 ** 16, affectedMax: LIST_TEXT_MAX / 4 }
 
 /** How much text the changes of a list may affect, in bytes. A single change may affect any. */
 export function listTextMax({ changes, textMax = LIST_TEXT_MAX }: ChangeList): number {

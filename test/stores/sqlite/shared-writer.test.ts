@@ -83,21 +83,28 @@ for (const { what, clientCount, count, name } of LARGE) {
   })
 }
 
-t.test('a transaction ends once it has affected much stored text', async (t) => {
+t.test('a transaction takes few large plants, and then no more lists of them', async (t) => {
   const { clients } = await startWriter(t, 1)
   const [client] = clients as [WriterClient]
-  const large = 'x'.repeat(2 ** 21)
+  const remove = (id: number) => ({ type: 'remove', id: BigInt(id) }) as const
+  const list = (id: number): WriteCall => ({ type: 'apply', changes: [remove(id)], mode: 'each' })
+  const large = 'x'.repeat(2 ** 20)
   for (let id = 1; id < 7; id++) await client.commit([creation(id, large)])
-  const changes: WriteCall[] = [1n, 2n, 3n, 4n, 5n].map((id) => ({ type: 'remove', id }))
-  const lists = [5n, 9n].map((id): WriteCall => {
-    return { type: 'apply', changes: [{ type: 'remove', id }], mode: 'each' }
-  })
-  const others = [creation(6), creation(9), creation(10, large), ...lists]
-  t.same(await client.commit([...changes, ...others]), [
-    ...['removed', 'removed', 'removed', 'removed', 'postponed'],
-    ...['postponed', 'created', 'postponed', 'postponed', ['removed']],
+  const others = [creation(6), creation(9), creation(10, large), list(9)]
+  t.same(await client.commit([...[1, 2, 3, 4, 5].map(remove), ...others]), [
+    ...['removed', 'removed', 'postponed', 'postponed', 'postponed'],
+    ...['postponed', 'created', 'postponed', ['removed']],
   ])
-  t.same(await client.commit([{ type: 'remove', id: 5n }]), ['removed'])
+  t.same(await client.commit([remove(5)]), ['removed'])
+
+  const ids = Array.from({ length: 131 }, (_, index) => 100 + index)
+  const creations = ids.map((id) => creation(id, 'x'.repeat(2 ** 16)))
+  for (const part of [creations.slice(0, 65), creations.slice(65)]) await client.commit(part)
+  const singles = ids.slice(0, 130).map(remove)
+  t.same(await client.commit([...singles, creation(9), list(9), list(230)]), [
+    ...Array(128).fill('removed'),
+    ...['postponed', 'postponed', 'created', ['removed'], 'postponed'],
+  ])
 })
 
 t.test('each client gets its own results, in order', async (t) => {

@@ -1,12 +1,7 @@
-import {
-  type CreateResult,
-  LIST_TEXT_MAX,
-  type NewPlant,
-  type Plant,
-} from '../../../../service/plant-store.ts'
+import type { CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
 import type { Postponed } from '../../shared/group-commit.ts'
 import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
-import { repeatCreate } from '../../shared/plant-change.ts'
+import { LARGE_PLANTS, repeatCreate } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
@@ -46,7 +41,7 @@ export async function createPlants(
     const taken = pending.filter(({ id }) => !created.has(id))
     if (taken.length > 0) {
       const ids = taken.map(({ id }) => id)
-      const rows = await client.change<LimitedRow<PlantRow>>(FIND, [ids, LIST_TEXT_MAX])
+      const rows = await client.change<LimitedRow<PlantRow>>(FIND, [ids, LARGE_PLANTS.affectedMax])
       for (const row of rows) stored.set(row.id, isRead(row) ? toPlant(row) : 'postponed')
     }
     pending = taken.filter(({ id }) => !stored.has(id))

@@ -10,6 +10,7 @@ import {
   type PlantChange,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
+import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import {
   type ChangeList,
   type ChangeOf,
@@ -17,6 +18,7 @@ import {
   decide,
   type Effect,
   isLarge,
+  LARGE_PLANTS,
   listTextMax,
   measureEffect,
   textBytes,
@@ -45,10 +47,16 @@ export function preparePlantChanges(db: Database) {
     begin(): void {
       affected.bytes = 0
     },
-    /** Whether the transaction has affected so much text that changes of large plants must wait for another one. */
-    isFull: () => affected.bytes >= LIST_TEXT_MAX,
-    /** Whether a change affects a large plant, or makes one. */
-    isLarge: (change: PlantChange): boolean => isLarge(change, table.measure(change.id)),
+    /** Whether the transaction has affected so much text that a list with large plants must wait for another one. */
+    mustListWait: (changes: readonly PlantChange[]): boolean =>
+      affected.bytes >= LIST_TEXT_MAX &&
+      changes.some((change) => isLarge(change, table.measure(change.id))),
+    /** Whether it has affected so much that a single change must wait, because its plant is or becomes large. */
+    mustWait(change: PlantChange): boolean {
+      if (affected.bytes < LARGE_PLANTS.affectedMax) return false
+      const bytesMax = affected.bytes < LIST_TEXT_MAX ? LARGE_PLANTS.bytes : ROW_TEXT_MAX
+      return isLarge(change, table.measure(change.id), bytesMax)
+    },
     create(change: ChangeOf<'create'>): CreateResult {
       // A new plant needs no read.
       if (!table.store(change)) return make(change).result

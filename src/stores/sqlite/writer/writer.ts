@@ -54,7 +54,7 @@ export class Writer {
 
   /**
    * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk. Once
-   * the transaction has affected LIST_TEXT_MAX, it postpones changes of large plants, and lists with such changes.
+   * the transaction has affected much text, it postpones changes of large plants, and lists with such changes.
    *
    * @throws StoreUnavailable if the changes cannot be made now
    */
@@ -98,7 +98,7 @@ function prepareMeasuredCommit(
 /** Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. */
 function prepareWrites(db: Database) {
   const plants = preparePlantChanges(db)
-  const { isFull, isLarge } = plants
+  const { mustWait, mustListWait } = plants
   const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
   const replaceSetting = prepareSettingChange(db)
@@ -107,13 +107,13 @@ function prepareWrites(db: Database) {
   const make = (call: WriteCall): CommitResult => {
     switch (call.type) {
       case 'create':
-        return isFull() && isLarge(call) ? 'postponed' : plants.create(call)
+        return mustWait(call) ? 'postponed' : plants.create(call)
       case 'update':
-        return isFull() && isLarge(call) ? 'postponed' : plants.update(call)
+        return mustWait(call) ? 'postponed' : plants.update(call)
       case 'remove':
-        return isFull() && isLarge(call) ? 'postponed' : plants.remove(call)
+        return mustWait(call) ? 'postponed' : plants.remove(call)
       case 'apply':
-        return isFull() && call.changes.some(isLarge) ? 'postponed' : plants.apply(call)
+        return mustListWait(call.changes) ? 'postponed' : plants.apply(call)
       case 'restrict':
         return restrict(call.step)
       case 'pruneChanges':
