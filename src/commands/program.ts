@@ -58,15 +58,16 @@ export function program(): Command {
 }
 
 /** An error as Commander prints it. */
-const ERROR = /^(.*?)(\n\(Did you mean ([^ ]+)\?\))?\n$/s
+const ERROR = /^(.*?)(?:\n\(Did you mean (?:one of )?([\w, -]+)\?\))?\n$/s
 
 /** Ends every error about the arguments with a reference to the help, in all subcommands. */
 function helpAfterErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`(see ${path} --help)`)
   const outputError = (message: string, write: (text: string) => void) => {
     // Commander prints suggestions in parentheses on a line of their own.
-    const [, error = '', , suggested] = ERROR.exec(message) ?? []
-    const suggestion = suggested === undefined ? '' : `. Did you mean '${suggested}'?`
+    const [, error = '', suggested] = ERROR.exec(message) ?? []
+    const names = suggested?.split(', ').map((name) => `'${name}'`)
+    const suggestion = names === undefined ? '' : `. Did you mean ${names.join(' or ')}?`
     // It quotes the arguments.
     write(`${escapeControlCharacters(error)}${suggestion}\n`)
   }

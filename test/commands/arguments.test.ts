@@ -127,6 +127,7 @@ const add = ['webhook', 'add', '--name', 'x', '--url', 'https://receiver.example
 const rejected = [
   { args: ['--prot', '3000'], says: "unknown option '--prot'. Did you mean '--port'?" },
   { args: ['serv'], says: "unknown command 'serv'. Did you mean 'serve'?" },
+  { args: ['refreeze'], says: "unknown command 'refreeze'. Did you mean 'freeze' or 'unfreeze'?" },
   { args: ['imprt', 'x', '--strict'], says: "unknown command 'imprt'. Did you mean 'import'?" },
   { args: ['--port', '1', 'serv'], says: "unknown command 'serv'. Did you mean 'serve'?" },
   { args: ['--port', '1', 'serve'], says: /too many arguments/ },
