@@ -8,10 +8,10 @@ import type { Plan, Sent } from './plan.ts'
 const QUIET_MS = 300
 
 /** A request that follows an unanswered one is pipelined, and then need not be answered. A busy machine takes longer. */
-const ANSWER_MS = 5000
+const ANSWER_MS = 30_000
 
 /** A connection that is still open after this time is a fault. */
-const LONGEST_MS = 20_000
+const LONGEST_MS = 60_000
 
 /** Pause between two reads or writes of a slow client. */
 const PAUSE_MS = 50
@@ -108,10 +108,12 @@ export async function runConnection(port: number, plan: Plan, judge: Judge): Pro
   const answer = (request: Sent | undefined) => {
     const answered = new Promise<void>((resolve) => {
       proceed = resolve
+      // The response to HEAD is recognized by what follows it.
+      if (request?.known?.method === 'HEAD') socket.once('data', () => resolve())
     })
-    // A broken request may have no response, and one to HEAD is recognized by what follows it.
-    const isCertain = request?.known !== undefined && request.known.method !== 'HEAD'
-    return Promise.race([answered, closed, delay(isCertain ? ANSWER_MS : QUIET_MS)])
+    // A broken request may have no response.
+    const limitMs = request?.known === undefined ? QUIET_MS : ANSWER_MS
+    return Promise.race([answered, closed, delay(limitMs)])
   }
   for (const [index, piece] of piecesOf(plan).entries()) {
     if (!socket.writable || last?.headers.connection === 'close') break
