@@ -168,11 +168,12 @@ class Model {
   }
 
   #postpone(taken: readonly Change[]): (Change | Postponed)[] {
-    const end = 1 + this.waiting.postponedMax
+    const before = this.#queue.filter((change) => this.#postponed.has(change))
+    const end = 1 + this.waiting.postponedMax - before.length
     const kept = taken.slice(1, end)
     for (const change of taken.slice(end)) this.#dropped.add(change)
     for (const change of kept) this.#postponed.add(change)
-    this.#queue.unshift(...kept)
+    this.#queue = [...new Set([...before, ...kept, ...this.#queue])]
     return taken.map((change, index) => (index === 0 ? change : 'postponed'))
   }
 

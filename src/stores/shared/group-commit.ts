@@ -54,6 +54,8 @@ export class GroupCommit<Change, Result> {
   readonly #arrived: Waiting<Change, Result>[] = []
   /** Waiting changes that count as several, after those that were postponed. */
   readonly #arrivedLarge: Waiting<Change, Result>[] = []
+  /** How many of those were postponed. They are the first. */
+  #postponedCount = 0
   readonly #waiting: WaitingChanges
   readonly #unsettled = new InFlight()
   #isCommitting = false
@@ -99,13 +101,16 @@ export class GroupCommit<Change, Result> {
     let taken = this.#take()
     try {
       const results = await this.#commit(taken.map(({ change }) => change))
-      const postponed = taken.filter((_, index) => results[index] === 'postponed')
-      for (const [index, result] of results.entries()) {
-        if (result !== 'postponed') taken[index]?.resolve(result)
+      const postponed: Waiting<Change, Result>[] = []
+      for (const [index, waiting] of taken.entries()) {
+        const result = results[index] as Result | Postponed
+        if (result === 'postponed') postponed.push(waiting)
+        else waiting.resolve(result)
       }
-      const kept = postponed.slice(0, this.#waiting.postponedMax)
+      const kept = postponed.slice(0, this.#waiting.postponedMax - this.#postponedCount)
       for (const { reject } of postponed.slice(kept.length)) reject(POSTPONED_TOO_MANY)
-      this.#arrivedLarge.unshift(...kept)
+      this.#arrivedLarge.splice(this.#postponedCount, 0, ...kept)
+      this.#postponedCount += kept.length
       if (kept.length > 0) taken = taken.filter((change) => !kept.includes(change))
     } catch (error) {
       // Changes that arrived during the failed commit would only wait to fail the same way.
@@ -113,6 +118,7 @@ export class GroupCommit<Change, Result> {
         error instanceof StoreUnavailable
           ? [...this.#arrived.splice(0), ...this.#arrivedLarge.splice(0)]
           : []
+      if (others.length > 0) this.#postponedCount = 0
       this.#waiting.remove(sizeOfAll(others))
       this.#unsettled.leave(others.length)
       for (const { reject } of [...taken, ...others]) reject(error)
@@ -126,7 +132,9 @@ export class GroupCommit<Change, Result> {
   /** Removes the changes of the next transaction from the queues. */
   #take(): Waiting<Change, Result>[] {
     const taken = takeFirst(this.#arrived)
-    return [...takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1), ...taken]
+    const large = takeFirst(this.#arrivedLarge, sizeOfAll(taken), 1)
+    this.#postponedCount = Math.max(0, this.#postponedCount - large.length)
+    return [...large, ...taken]
   }
 }
 

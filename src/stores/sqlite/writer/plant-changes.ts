@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
+import { textLength } from '../../../../service/plant-content.ts'
 import {
   type ChangeResult,
   type CreateResult,
@@ -21,7 +22,6 @@ import {
   LARGE_PLANTS,
   listTextMax,
   measureEffect,
-  textBytes,
 } from '../../shared/plant-change.ts'
 import { CONTENT_COLUMNS, contentValues, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
@@ -60,7 +60,8 @@ export function preparePlantChanges(db: Database) {
     create(change: ChangeOf<'create'>): CreateResult {
       // A new plant needs no read.
       if (!table.store(change)) return make(change).result
-      affected.bytes += textBytes(change)
+      // In UTF-16 units, which costs less than to count bytes.
+      affected.bytes += textLength(change)
       return 'created'
     },
     update(change: ChangeOf<'update'>): StoredPlant | NoMatch {
