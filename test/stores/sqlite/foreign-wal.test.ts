@@ -1,6 +1,8 @@
 /** A database next to the WAL of another one, which SQLite would mix. */
+import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,7 +13,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
-import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { openDatabase, openExisting } from '../../../src/stores/sqlite/file/database.ts'
 import { openReader } from '../../../src/stores/sqlite/reads/plant-reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
@@ -65,6 +67,21 @@ for (const [opener, open] of Object.entries(OPENERS)) {
       t.same(contentsOf(file), before)
     })
   }
+}
+
+for (const [what, make] of [
+  ['a folder', mkdirSync],
+  ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
+] as const) {
+  t.test(`SQLite refuses ${what} next to a WAL`, (t) => {
+    const file = makeKilled(t)
+    rmSync(file)
+    make(file)
+    for (const open of [openDatabase, openExisting]) {
+      t.throws(() => open({ file, lockTimeout }), /cannot be opened|unable to open|disk I\/O error/)
+    }
+    t.end()
+  })
 }
 
 t.test('a new database is not created next to the WAL of another one', async (t) => {

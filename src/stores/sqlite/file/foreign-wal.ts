@@ -23,11 +23,18 @@ const descriptors = new Map<FileIdentity, number>()
  */
 export function refuseForeignWal(file: string): void {
   const identity = identify(file)
-  if (identity === undefined) return
+  // To open a pipe could take for ever.
+  if (identity === undefined || !statSync(file).isFile()) return
   // SQLite keeps the WAL next to the target of a symbolic link.
   const wal = `${realpathSync(file)}-wal`
   if (!statSync(wal, { throwIfNoEntry: false })?.size) return
-  const version = readWriteVersion(file, identity)
+  let version: number | undefined
+  try {
+    version = readWriteVersion(file, identity)
+  } catch {
+    // SQLite fails in the same way, and reports it better.
+    return
+  }
   if (version !== undefined && version !== ROLLBACK) return
   const what = version === undefined ? 'it is empty' : 'it is a backup that was never used'
   throw new StoreError(
