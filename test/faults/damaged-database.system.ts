@@ -6,6 +6,7 @@ import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { createPlant, logged } from '../helpers/client.ts'
 import { Command } from '../helpers/command.ts'
+import { until } from '../helpers/until.ts'
 
 const DAMAGED = { error: 50302, message: 'the store is unavailable: its database is damaged' }
 
@@ -34,6 +35,8 @@ for (const threads of [1, 2]) {
     t.equal(await get('/health/ready'), 200)
     for (const page of pages) zero(database, page)
     t.same(await get('/plants/500'), { ...DAMAGED, retry: '60' })
+    // Several threads share the result of a check for a moment.
+    await until('the service is not ready', async () => (await get('/health/ready')) !== 200)
     for (let id = 1001; id < 1005; id++) {
       t.same(await create(id), DAMAGED)
       t.same(await get('/health/ready'), { ...DAMAGED, retry: '60' })

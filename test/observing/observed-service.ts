@@ -143,9 +143,9 @@ export class SqliteService extends ObservedService {
   /** Writes so much that the log is written back into the database. */
   async causeCheckpoint(): Promise<void> {
     const name = 'x'.repeat(12_000)
-    for (let batch = 1; batch <= 8; batch++) {
-      const first = batch * -1000
-      const plants = Array.from({ length: 1000 }, (_, index) => ({ id: first - index, name }))
+    for (let batch = 1; batch <= 16; batch++) {
+      const first = batch * -500
+      const plants = Array.from({ length: 500 }, (_, index) => ({ id: first - index, name }))
       const status = await this.send('POST', '/plants/batch', plants)
       if (status !== 200) throw new Error(`a batch got ${status}`)
     }

@@ -178,13 +178,13 @@ t.test(
       waiting: new WaitingChanges(4),
     })
     const submit = (id: number) => changes.submit({ type: 'remove', id: BigInt(id) })
-    const large = Array.from({ length: 11 }, (_, id) => watch(submit(id)))
+    const large = Array.from({ length: 19 }, (_, id) => watch(submit(id)))
     const small = watch(changes.submit(removal('small')))
     await changes.settle()
     await settled()
     const states = large.map(stateOf)
-    t.same(states.slice(0, 10), Array(10).fill('created'))
-    t.match(states[10], 'the store is busy: too many changes of large plants are waiting')
+    t.same(states.slice(0, 18), Array(18).fill('created'))
+    t.match(states[18], 'the store is busy: too many changes of large plants are waiting')
     t.equal(stateOf(small), 'created')
     t.match(made.slice(0, 2), [
       [{ id: 0n }, { id: 1n }, { type: 'removeToken' }],

@@ -196,7 +196,7 @@ const CHANGES_MIN = 2500
 
 /** The limit of waiting changes of a process that were postponed, and the least limit of a thread. */
 const POSTPONED_MAX = 32
-const POSTPONED_MIN = 8
+const POSTPONED_MIN = 16
 
 const POSTPONED_TOO_MANY = new StoreUnavailable(
   'busy',
