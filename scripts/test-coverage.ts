@@ -24,6 +24,15 @@ interface Report {
   }[]
 }
 
+/** A process that was killed leaves an incomplete report, which counts as none. */
+function readReport(file: string): Report['result'] {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as Report).result
+  } catch {
+    return []
+  }
+}
+
 class Source {
   readonly text: string
   /** Which characters ran in any process. */
@@ -64,8 +73,7 @@ const files = globSync(patterns, { exclude: ['**/*.d.ts', ...IN_BROWSERS] }).sor
 const sources = new Map(files.map((file) => [file, new Source(file)]))
 const root = `file://${fileURLToPath(new URL('..', import.meta.url))}`
 for (const report of globSync(`${process.env.NODE_V8_COVERAGE}/*.json`)) {
-  const { result }: Report = JSON.parse(readFileSync(report, 'utf8'))
-  for (const { url, functions } of result) {
+  for (const { url, functions } of readReport(report)) {
     sources.get(url.replace(root, ''))?.add(functions.flatMap(({ ranges }) => ranges))
   }
 }
