@@ -109,11 +109,7 @@ export interface TaggedPlant<P extends Plant = Plant> {
 
 /**
  * A plant after its replacement. `etag` is null if the plant is not exactly what you sent, because the service ignored a
- * property or hides a field of the plant. `ifMatch` does not accept null: fetch the plant instead.
- *
- * @example
- * const { etag }: ReplacedPlant = await plants.replacePlant(4n, { name: 'Abies alba' })
- * const ifMatch = etag ?? (await plants.getPlant(4n)).etag
+ * property or hides a field; then fetch it.
  */
 export interface ReplacedPlant<P extends Plant = Plant> {
   readonly plant: StoredPlant<P>

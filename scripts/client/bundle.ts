@@ -20,7 +20,7 @@ const removeComments: Plugin = {
 export async function writeClient(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'client.js'), await bundleClient())
-  writeFileSync(join(folder, 'client.d.ts'), declareClient())
+  writeFileSync(join(folder, 'client.d.ts'), indentByTabs(declareClient()))
 }
 
 /** The client as one module. */
@@ -38,5 +38,11 @@ export async function bundleClient(): Promise<string> {
     tsconfigRaw: '{}',
     plugins: [removeComments],
   })
-  return outputFiles.map(({ text }) => text).join('')
+  // Without the paths of the files that it is made of.
+  return indentByTabs(outputFiles.map(({ text }) => text.replace(/\n?^\/\/ .*\n/gm, '')).join(''))
+}
+
+/** Indentation by spaces takes a kilobyte and a half of the package. */
+function indentByTabs(text: string): string {
+  return text.replace(/^(?: {2})+/gm, (spaces) => '\t'.repeat(spaces.length / 2))
 }
