@@ -1,11 +1,11 @@
-import { limits } from '../contract/limits.gen.ts'
+import { createPlantsLimits } from '../contract/limits.gen.ts'
 import { BatchError, ResponseError } from './errors.ts'
 import { toJson } from './json.ts'
 import type { NewPlant } from './plants.ts'
 import type { BatchResult } from './types.ts'
 
 /** The contract's limit on the number of plants in a request. */
-const PLANTS_MAX = limits.createPlants.body.maxItems
+const PLANTS_MAX = createPlantsLimits.body.maxItems
 
 /** The service's default limit on the size of a request. */
 const BYTES_MAX = 2 ** 20

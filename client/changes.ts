@@ -1,4 +1,4 @@
-import { limits } from '../contract/limits.gen.ts'
+import { listChangesLimits } from '../contract/limits.gen.ts'
 import type { Change, Plant } from './plants.ts'
 import { buildRequest } from './requests.ts'
 import { type ApiResponse, areChanges, readNextQuery, readPlants, toError } from './responses.ts'
@@ -9,7 +9,7 @@ import type { ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
 /** How long each request waits for changes. Proxies commonly close a connection after a minute without a response. */
 const WAIT_SECONDS = 30
 
-const PAGE_SIZE = limits.listChanges.limit.maximum
+const PAGE_SIZE = listChangesLimits.limit.maximum
 
 /** Fetches a page of changes. */
 export function fetchChanges<P extends Plant>(

@@ -1,6 +1,6 @@
 /** A typed client for a plant store, for Node and browsers. */
 import type { operations } from '../contract/api.gen.ts'
-import { limits } from '../contract/limits.gen.ts'
+import { listTagsLimits } from '../contract/limits.gen.ts'
 import { sendParts, splitPlants } from './batches.ts'
 import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
@@ -92,7 +92,7 @@ export function createClient<P extends Plant = Plant>(options: ClientOptions): P
   return new PlantStoreClient<P>(new Transport(options)) satisfies Operations
 }
 
-const TAGS_PAGE_SIZE = limits.listTags.limit.maximum
+const TAGS_PAGE_SIZE = listTagsLimits.limit.maximum
 
 /** `createClient` fails to compile if the class lacks an operation of the contract. */
 type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promise<unknown> }

@@ -108,8 +108,8 @@ export interface TaggedPlant<P extends Plant = Plant> {
 }
 
 /**
- * A plant after its replacement. `etag` is null if the plant is not exactly what you sent, because the service ignored a
- * property or hides a field; then fetch it.
+ * A plant after its replacement. `etag` is null if it is not exactly what you sent, because a property was ignored or a
+ * field is hidden.
  */
 export interface ReplacedPlant<P extends Plant = Plant> {
   readonly plant: StoredPlant<P>

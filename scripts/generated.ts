@@ -93,8 +93,15 @@ function generateLimits(document: Contract): string {
     ]
     return [operation.operationId, Object.fromEntries(parts.filter(([, each]) => each))]
   })
-  const object = toSource(Object.fromEntries(limits))
-  return `/** The limits of the parameters and the body of each operation. */\nexport const limits = ${object} as const\n`
+  const each = limits.map(([operation, object]) => {
+    return `export const ${operation}Limits = ${toSource(object)} as const\n`
+  })
+  const all = limits.map(([operation]) => `  ${operation}: ${operation}Limits,\n`)
+  return [
+    '// Each on its own, so that a bundle contains only those that it uses.\n',
+    ...each,
+    `\n/** The limits of the parameters and the body of each operation. */\nexport const limits = {\n${all.join('')}} as const\n`,
+  ].join('')
 }
 
 /** A value as TypeScript. */

@@ -38,8 +38,7 @@ export async function bundleClient(): Promise<string> {
     tsconfigRaw: '{}',
     plugins: [removeComments],
   })
-  // Without the paths of the files that it is made of.
-  return indentByTabs(outputFiles.map(({ text }) => text.replace(/\n?^\/\/ .*\n/gm, '')).join(''))
+  return indentByTabs(outputFiles.map(({ text }) => text.replaceAll('\n\n', '\n')).join(''))
 }
 
 /** Indentation by spaces takes a kilobyte and a half of the package. */
