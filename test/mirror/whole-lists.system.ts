@@ -1,4 +1,4 @@
-/** A mirror never shows or keeps a part of a list, whichever engines it and its source use. */
+/** A mirror never shows or keeps a part of a list, on any pair of engines. */
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import t, { type Test } from 'tap'

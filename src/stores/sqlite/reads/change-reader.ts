@@ -58,7 +58,7 @@ export function prepareChangeRead(
 
   return ({ after, limit }, max) => {
     const feedId = known(findFeedId.get())
-    // A snapshot contains whole transactions, so the last one ends here, whoever made it.
+    // A snapshot contains whole transactions, so one ends here, even if another program made it.
     const feedEnd = end.get()
     const start = locate(feedId, after)
     if (typeof start === 'string') return start
