@@ -43,7 +43,7 @@ const writer = new Writer(db, file, metrics)
 const emptyWal = prepareCheckpoint(db, 'TRUNCATE', file.mapError)
 const checkpointer = new Checkpointer(db, options, { metrics, onProblem: report })
 const clients = new Set<MessagePort>()
-/** Whether the WAL was emptied since the file was found to be missing or replaced. */
+/** Whether the WAL was emptied after the last commit, because the file is missing or was replaced. */
 let isWalEmptied = false
 let isDamageReported = false
 let commitsSeen = commits.value
@@ -93,7 +93,6 @@ function accept(client: MessagePort): void {
 function checkInPlace(): boolean {
   try {
     file.assertInPlace()
-    isWalEmptied = false
     return true
   } catch (error) {
     if (!isWalEmptied) isWalEmptied = emptyWal().busy === 0
@@ -176,7 +175,9 @@ function send(client: MessagePort, reply: WriterReply): void {
 function commit(changes: readonly WriteCall[], deadline: bigint): CommitResult[] {
   for (;;) {
     try {
-      return writer.commit(changes)
+      const results = writer.commit(changes)
+      isWalEmptied = false
+      return results
     } catch (error) {
       const isLocked = error instanceof StoreUnavailable && error.reason === 'busy'
       if (!isLocked || process.hrtime.bigint() >= deadline) throw error
