@@ -45,8 +45,9 @@ export function createSuite(t: Test, engine: Engine): void {
   t.test('a create of a large plant that exists does not wait for later ones', async (t) => {
     const ids = Array.from({ length: 20 }, unusedId)
     const [first = 0n, ...others] = ids
-    await store.create({ id: first, name: `${MEGABYTE}.` })
-    for (const id of others) await store.create({ id, name: MEGABYTE })
+    const name = 'x'.repeat(2 ** 20)
+    await store.create({ id: first, name: `${name}.` })
+    for (const id of others) await store.create({ id, name })
     const answered: bigint[] = []
     const results = ids.map(async (id) => {
       const result = await store.create({ id, name: 'x' })

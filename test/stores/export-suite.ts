@@ -8,9 +8,12 @@ import { type Engine, opener } from './store-suite.ts'
 /** More than one batch. */
 const PLANTS = byId([
   { id: MIN, name: 'first', tag: '' },
-  ...scatteredIds(5000).map((id, index) => textsOf(id, index)),
+  ...scatteredIds(2500).map((id, index) => textsOf(id, index)),
   { id: MAX, name: 'last' },
 ])
+
+/** More than a store has connections. */
+const ABANDONED = 12
 
 /** The requirements of PlantStore.exportPlants. Each test leaves the store with PLANTS. */
 export function exportSuite(t: Test, engine: Engine): void {
@@ -60,7 +63,7 @@ export function exportSuite(t: Test, engine: Engine): void {
   })
 
   t.test('abandoned exports release their resources', async (t) => {
-    for (let time = 0; time < 30; time++) {
+    for (let time = 0; time < ABANDONED; time++) {
       for await (const plants of store.exportPlants()) {
         samePlants(t, plants, PLANTS.slice(0, plants.length))
         break

@@ -75,7 +75,7 @@ export function listSuite(t: Test, engine: Engine): void {
 
   t.test('small lists do not wait for lists of large plants', async (t) => {
     const ids = unusedIds(6)
-    for (const id of ids) await store.create({ id, name: MEGABYTE })
+    for (const id of ids) await store.create({ id, name: 'x'.repeat(2 ** 20) })
     const small = unusedIds(200)
     await createAll(
       store,

@@ -203,7 +203,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   t.test('of concurrent steps with the same expectation, one is made', async (t) => {
     const stores = await openTwo(t, engine)
     let expected: Restriction | undefined
-    for (let round = 0n; round < 10n; round++) {
+    for (let round = 0n; round < 4n; round++) {
       const plants = [0n, 1n, 2n, 3n].map((index) => ({ id: round * 10n + index, name: 'x' }))
       const steps = plants.map((plant) => ({
         expected,

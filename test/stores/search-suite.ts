@@ -1,15 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import {
-  type PlantPage,
-  type PlantStore,
-  SEARCH_MAX,
-  type SearchRequest,
-} from '../../service/plant-store.ts'
+import type { PlantPage, PlantStore, SearchRequest } from '../../service/plant-store.ts'
 import { BATCH_TEXT_MAX } from '../../src/stores/shared/page-limits.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { PlantModel } from './plant-model.ts'
-import { byId, EDGES, MAX, MEGABYTE, pageWith, plantsIn, STRINGS, samePlants } from './plants.ts'
+import { byId, EDGES, pageWith, plantsIn, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** Letters that other rules than ASCII's would lower, or match with ASCII letters. */
@@ -88,67 +83,6 @@ export function searchSuite(t: Test, engine: Engine): void {
     samePlants(t, searched.flatMap(plantsIn), plants)
     for (const [page] of [listed, some]) t.equal(page?.next, plantsIn(page as PlantPage).at(-1)?.id)
   })
-
-  t.test('large stores', (t) => largeStores(t, engine))
-}
-
-/** What a search examines must be limited. */
-async function largeStores(t: Test, engine: Engine): Promise<void> {
-  const { plants: most } = SEARCH_MAX
-  const open = await opener(t, engine)
-  const store = await open()
-  const count = 2 * most + 10
-  const many = Array.from({ length: count }, (_, index) => {
-    const id = BigInt(index) - BigInt(most)
-    return index % 10_000 === 9_999 ? { id, name: 'Abies', tag: 'Tree' } : { id, name: 'x' }
-  })
-  await importPlants(store, many, 'stop')
-  const large = Array.from({ length: 12 }, (_, index) => ({
-    id: BigInt(count + index),
-    name: index % 5 === 4 ? `${MEGABYTE}Abies` : MEGABYTE,
-    tag: 'large',
-  }))
-  await importPlants(store, large, 'stop')
-  const last = { id: MAX, name: 'The last Abies', tag: 'Tree' }
-  await store.create(last)
-  const matching = [...many, ...large, last].filter(({ name }) => name.includes('Abies'))
-
-  t.test('are searched in parts', async (t) => {
-    const pages = await searchAll(store, { text: 'ABIES', limit: 10 })
-    samePlants(t, pages.flatMap(plantsIn), matching)
-    t.strictSame(plantsIn(pages[0] ?? pageWith([])), matching.slice(0, 2))
-    t.equal(pages[0]?.next, BigInt(most - 1) - BigInt(most), 'examines as many as are allowed')
-  })
-
-  t.test('are limited in the text that is searched at once', async (t) => {
-    const pages = await searchAll(store, { text: 'abies', limit: 1000, after: BigInt(count - 1) })
-    samePlants(t, pages.flatMap(plantsIn), matching.slice(-3))
-    t.ok(pages.length > 5)
-  })
-
-  t.test('have pages of plants without a tag, which can be empty', async (t) => {
-    const pages = await searchAll(store, { text: '', limit: 1000, tag: null, after: 0n })
-    samePlants(
-      t,
-      pages.flatMap(plantsIn),
-      many.filter(({ id, tag }) => id > 0n && tag === undefined),
-    )
-    const rest = await searchAll(store, {
-      text: '',
-      limit: 1000,
-      tag: null,
-      after: many.at(-1)?.id,
-    })
-    t.ok(rest.length > 5, 'as many pages as the text of the other plants needs')
-    t.ok(rest.every((page) => plantsIn(page).length === 0))
-  })
-
-  t.test('have short searches in a tag with few plants', async (t) => {
-    const tagged = matching.filter(({ tag }) => tag === 'Tree')
-    const pages = await searchAll(store, { text: 'abies', limit: 1000, tag: 'Tree' })
-    t.equal(pages.length, 1)
-    samePlants(t, pages.flatMap(plantsIn), tagged)
-  })
 }
 
 /** Finds the requests whose page differs from that of the model. */
@@ -163,7 +97,8 @@ async function findWrongPages(
   )
 }
 
-async function searchAll(store: PlantStore, request: SearchRequest) {
+/** All pages of a search. */
+export async function searchAll(store: PlantStore, request: SearchRequest) {
   const pages = [await store.search(request)]
   for (;;) {
     const after = pages.at(-1)?.next

@@ -5,7 +5,7 @@ import { exported, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** How often a store waits for a commit of another. */
-const WAITS = 10
+const WAITS = 3
 
 /** The requirements of ChangeFeed for databases that outlive a store, or that several share. */
 export function sharedFeedSuite(t: Test, engine: Engine): void {

@@ -1,11 +1,11 @@
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { changeSuite } from './change-suite.ts'
-import { countSuite } from './count-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
 import { fieldsSuite, settingSuite } from './fields-suite.ts'
+import { largeStoreSuite } from './large-store-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { listSuite } from './list-suite.ts'
 import { longReadSuite } from './long-read-suite.ts'
@@ -22,8 +22,12 @@ import { webhookSuite } from './webhook-suite.ts'
 export type Open = () => Promise<Store>
 
 export interface Engine {
-  /** Provides an empty database for one test, and removes it afterwards. */
-  place(t: Test): Open | Promise<Open>
+  /**
+   * Provides a database for one test, and removes it afterwards.
+   *
+   * @param content a statement that fills it; only for engines that are `lasting`
+   */
+  place(t: Test, content?: string): Open | Promise<Open>
   /** Whether the data outlives the store and is visible to other stores. */
   readonly lasting: boolean
 }
@@ -53,7 +57,7 @@ const READS: Suites = [
   ['reading plants', readSuite],
   ['long reads', longReadSuite],
   ['searching plants', searchSuite],
-  ['counting plants', countSuite],
+  ['searching and counting many plants', largeStoreSuite],
   ['listing tags', tagSuite],
 ]
 
@@ -73,12 +77,12 @@ export function writerSuite(t: Test, name: string, engine: Engine): void {
   }
 }
 
-/** Provides a database whose stores are closed when the test ends. */
-export async function opener(t: Test, engine: Engine): Promise<Open> {
+/** Provides a database, empty or filled by a statement, whose stores are closed when the test ends. */
+export async function opener(t: Test, engine: Engine, content?: string): Promise<Open> {
   const stores: Store[] = []
   // Registered before `place` makes a folder, so that tap closes the stores before it removes the folder.
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
-  const open = await engine.place(t)
+  const open = await engine.place(t, content)
   return async () => {
     const store = await open()
     stores.push(store)

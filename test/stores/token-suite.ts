@@ -6,6 +6,9 @@ import { type Engine, opener } from './store-suite.ts'
 
 const AT = new Date('2026-11-20T12:34:56.789Z')
 
+/** How often stores race. */
+const ROUNDS = 6
+
 /** The requirements of TokenStore. */
 export function tokenSuite(t: Test, engine: Engine): void {
   let store: Store
@@ -84,7 +87,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
   t.test('exactly one of several concurrent first tokens is added', async (t) => {
     const open = await opener(t, engine)
     const stores = [await open(), await open(), await open()]
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const racing = stores.flatMap((store, number) =>
         Array.from({ length: 10 }, (_, index) => ({ store, token: tokenOf(`${number} ${index}`) })),
       )
@@ -129,7 +132,7 @@ export function tokenSuite(t: Test, engine: Engine): void {
   t.test('changes are visible to other stores at once', async (t) => {
     const open = await opener(t, engine)
     const [one, other] = [await open(), await open()]
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const token = tokenOf('ci')
       await one.addToken(token)
       t.same(comparable(await findToken(other, token)), comparable(token))

@@ -41,6 +41,15 @@ t.test('closing wakes the waits of this thread, and no further one waits', async
   t.notOk(await isSettled(other))
 })
 
+t.test('a wait ends after a second without a commit', async (t) => {
+  const pass = freezeClock(t)
+  const waiting = new CommitSignal().next(same)
+  pass(999)
+  t.notOk(await isSettled(waiting))
+  pass(1)
+  await waiting
+})
+
 t.test('a file that cannot be read wakes followers, which report it', async (t) => {
   freezeClock(t)
   const signal = new CommitSignal()

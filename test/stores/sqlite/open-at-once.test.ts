@@ -4,13 +4,14 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { runs } from '../../helpers/runs.ts'
 import type { Work } from './open-in-thread.ts'
 
 const script = new URL('./open-in-thread.ts', import.meta.url)
 
 t.test('several threads can create a database concurrently', async (t) => {
   const folder = makeFolder(t, inMemory())
-  const files = Array.from({ length: 100 }, (_, index) => join(folder, `${index}.db`))
+  const files = Array.from({ length: runs(100) }, (_, index) => join(folder, `${index}.db`))
   const threads = 3
   const ready = new Int32Array(new SharedArrayBuffer(4))
   const outcomes = Array.from({ length: threads }, async () => {
