@@ -9,11 +9,11 @@ import { changesAfter, contentOf, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 
-const { server, emptyDatabase } = await sharedPostgres()
+const { server, migratedDatabase } = await sharedPostgres()
 
 /** A store with two plants, and clients that change them with SQL. */
 async function setUp(t: Test, clients: number) {
-  const url = await emptyDatabase()
+  const url = await migratedDatabase()
   const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
   await createAll(

@@ -6,14 +6,14 @@ import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { valueIn } from '../figures.ts'
 
-const { emptyDatabase } = await sharedPostgres()
+const { migratedDatabase } = await sharedPostgres()
 
 const WAITING = 'plant_store_waiting_changes'
 
 const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
 
 async function open(t: Test, isMeasured: boolean): Promise<PostgresStore> {
-  const url = await emptyDatabase()
+  const url = await migratedDatabase()
   const store = await PostgresStore.open({ url, timeout: 30_000, isMeasured })
   t.teardown(() => store.close())
   return store

@@ -6,7 +6,7 @@ import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/feed/change-rete
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/postgres/plants/counts.ts'
 import { SEARCH } from '../../../src/stores/postgres/plants/searches.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { startPostgres } from '../../../tools/postgres/server.ts'
+import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
 /** Statements that can scan a table, with the reason. */
@@ -44,7 +44,7 @@ interface Plan {
 /** The rows that a statement can examine: far fewer than there are, and more than any call here returns. */
 const EXAMINED_MAX = 100
 
-const { emptyDatabase } = await startPostgres(t)
+const { emptyDatabase } = await sharedPostgres()
 const url = await emptyDatabase()
 const store = await PostgresStore.open({ url, timeout: 60_000 })
 t.teardown(() => store.close())

@@ -65,13 +65,11 @@ t.test('backups and a new folder are private', async (t) => {
 })
 
 t.test('the oldest backups are removed once a new one is complete', async (t) => {
-  const { folder, backups, add } = open(t, filesOf(t))
-  t.equal(backups.newest(at('12:00:00')), undefined)
+  const { folder, backups, add } = open(t, filesOf(t, { [named('09:00:00')]: UNUSED }))
+  t.equal(backups.newest(at('08:00:00')), undefined)
   const removed: unknown[] = []
-  for (const time of ['09:00:00', '10:00:00', '11:59:59', '12:00:00']) {
-    removed.push((await add(time)).removed)
-  }
-  t.same(removed, [[], [], [named('09:00:00')], [named('10:00:00')]])
+  for (const time of ['10:00:00', '11:59:59', '12:00:00']) removed.push((await add(time)).removed)
+  t.same(removed, [[], [named('09:00:00')], [named('10:00:00')]])
   t.same(list(folder), [named('11:59:59'), NOON])
   const checksums = readdirSync(folder).filter((name) => name.endsWith('.sha256'))
   t.same(checksums, [`${named('11:59:59')}.sha256`, `${NOON}.sha256`], 'like their checksums')
@@ -117,14 +115,14 @@ t.test('other files stay', async (t) => {
 })
 
 t.test('a backup that was used as a database stays, even without a WAL', async (t) => {
-  const { folder, backups, add } = open(t, { ...filesOf(t), keep: 1 })
-  await add('09:00:00')
-  await add('10:00:00')
+  const files = filesOf(t, { [named('09:00:00')]: UNUSED })
+  const { folder, backups, add } = open(t, { ...files, keep: 1 })
   const used = named('10:00:00')
+  t.same((await add('10:00:00')).removed, [named('09:00:00')])
   openDatabase({ file: join(folder, used), lockTimeout: 0 }).close()
   t.same(list(folder), [used])
   t.equal(backups.newest(at('23:00:00')), undefined)
-  t.same((await add('11:00:00')).removed, [])
+  writeFileSync(join(folder, named('11:00:00')), UNUSED)
   t.same((await add('12:00:00')).removed, [named('11:00:00')])
   t.same(list(folder), [used, NOON])
 })
@@ -166,8 +164,7 @@ t.test('a clock that was wrong does not cost the newest backup', async (t) => {
   t.same(backups.newest(at('11:00:00')), new Date('2026-11-21T09:00:00Z'))
   t.same((await add('11:00:00')).removed, [named('20:00:00')])
   t.same((await add('12:00:00')).removed, [named('21:00:00')])
-  t.same((await add('13:00:00')).removed, [named('09:00:00')])
-  t.same(list(folder), ['11:00:00', '12:00:00', '13:00:00'].map(named))
+  t.same(list(folder), ['09:00:00', '11:00:00', '12:00:00'].map(named))
 })
 
 t.test('a folder that can no longer be listed does not make a published backup fail', async (t) => {

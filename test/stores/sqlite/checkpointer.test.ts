@@ -93,7 +93,7 @@ t.test('SQLite shortens a WAL file only if it is longer than usual', async (t) =
 t.test('the writer runs checkpoints if the thread cannot open the database', async (t) => {
   const { commitUntil, committed, stored, longest } = await start(t, { elsewhere: { file: '/' } })
   // Long enough for further attempts to start the thread.
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 8; round++) {
     await commitUntil(({ log }) => log >= PAGES)
     await commitUntil(({ log }) => log < PAGES)
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -18,16 +19,21 @@ import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { backUp } from './files.ts'
 
-/** Makes a database with a plant, and a backup of it. */
-async function makeBackup(t: Test, name = 'backup.db') {
-  const folder = t.testdir({ backups: {} })
-  const database = join(folder, 'plants.db')
-  const db = openDatabase({ file: database, lockTimeout: 0 })
-  db.exec(`INSERT INTO plants (id, name) VALUES (1, 'Abies alba Mill.')`)
-  db.close()
-  const file = join(folder, 'backups', name)
-  const summary = await backUp(database, file)
-  return { file, checksum: `${file}.sha256`, summary }
+/** A database with a plant, and a backup of it. */
+const plants = join(t.testdir(), 'plants.db')
+const db = openDatabase({ file: plants, lockTimeout: 0 })
+db.exec(`INSERT INTO plants (id, name) VALUES (1, 'Abies alba Mill.')`)
+db.close()
+const original = join(t.testdirName, 'backup.db')
+const summary = await backUp(plants, original)
+
+/** A copy of the backup and of its checksum. */
+function copyBackup(t: Test) {
+  const file = join(t.testdir(), 'backup.db')
+  const checksum = `${file}.sha256`
+  copyFileSync(original, file)
+  copyFileSync(`${original}.sha256`, checksum)
+  return { file, checksum }
 }
 
 /** The findings of `check` about the checksum. */
@@ -37,22 +43,23 @@ function check(file: string) {
 }
 
 t.test('a backup has a checksum in the format of sha256sum', async (t) => {
-  const { file, checksum, summary } = await makeBackup(t)
+  const { file, checksum } = copyBackup(t)
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
   t.equal(summary.sha256, sha256)
   t.equal(readFileSync(checksum, 'utf8'), `${sha256}  backup.db\n`)
-  t.equal(statSync(checksum).mode & 0o777, 0o600)
+  t.equal(statSync(`${original}.sha256`).mode & 0o777, 0o600)
   t.same(check(file), [{ subject: 'checksum', status: 'ok', message: sha256 }])
 })
 
 t.test('sha256sum escapes some characters of names', async (t) => {
-  const { file, checksum, summary } = await makeBackup(t, 'a\\b\nc.db')
-  t.equal(readFileSync(checksum, 'utf8'), `\\${summary.sha256}  a\\\\b\\nc.db\n`)
+  const file = join(t.testdir(), 'a\\b\nc.db')
+  const summary = await backUp(plants, file)
+  t.equal(readFileSync(`${file}.sha256`, 'utf8'), `\\${summary.sha256}  a\\\\b\\nc.db\n`)
   t.match(check(file), [{ status: 'ok' }])
 })
 
 t.test('check finds a flipped bit that leaves the structure intact', async (t) => {
-  const { file, checksum } = await makeBackup(t)
+  const { file, checksum } = copyBackup(t)
   const bytes = readFileSync(file)
   const letter = bytes.indexOf('Abies')
   bytes.writeUInt8(bytes.readUInt8(letter) ^ 1, letter)
@@ -72,14 +79,14 @@ t.test('check finds a flipped bit that leaves the structure intact', async (t) =
 })
 
 t.test('a backup that was used as a database is not compared', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = copyBackup(t)
   openDatabase({ file, lockTimeout: 0 }).close()
   const message = 'not compared: the backup has been used as a database since'
   t.same(check(file), [{ subject: 'checksum', status: 'ok', message }])
 })
 
 t.test('a file that cannot be read does not count as an unused backup', async (t) => {
-  const { file } = await makeBackup(t)
+  const { file } = copyBackup(t)
   t.ok(isUnused(file))
   const link = `${file}.link`
   symlinkSync('missing', link)
@@ -88,7 +95,7 @@ t.test('a file that cannot be read does not count as an unused backup', async (t
 })
 
 t.test('a checksum that cannot be read is reported', async (t) => {
-  const { file, checksum } = await makeBackup(t)
+  const { file, checksum } = copyBackup(t)
   writeFileSync(checksum, 'none')
   t.match(check(file), [{ status: 'fault', message: `${checksum} has no SHA-256` }])
   const folder = t.testdir({ 'backup.db': readFileSync(file) })
@@ -102,9 +109,8 @@ t.test('a checksum that cannot be read is reported', async (t) => {
 })
 
 /** The options of a backup to copy.db, next to files with the given contents. */
-async function prepare(t: Test, files: Record<string, string>, onProgress: OnProgress = () => {}) {
-  const { file } = await makeBackup(t)
-  const folder = t.testdir({ 'plants.db': readFileSync(file), ...files })
+function prepare(t: Test, files: Record<string, string>, onProgress: OnProgress = () => {}) {
+  const folder = t.testdir({ 'plants.db': readFileSync(plants), ...files })
   const [database, copy] = [join(folder, 'plants.db'), join(folder, 'copy.db')]
   const { signal } = new AbortController()
   const options = { database, file: copy, lockTimeout: 0, signal, onProgress }
@@ -112,7 +118,7 @@ async function prepare(t: Test, files: Record<string, string>, onProgress: OnPro
 }
 
 t.test('a checksum whose backup was moved or removed is replaced', async (t) => {
-  const { copy, checksum, options, folder } = await prepare(t, { 'copy.db.sha256': 'old' })
+  const { copy, checksum, options, folder } = prepare(t, { 'copy.db.sha256': 'old' })
   const { sha256 } = await backUpDatabase(options)
   t.equal(readFileSync(checksum, 'utf8'), `${sha256}  copy.db\n`)
   t.match(check(copy), [{ status: 'ok', message: sha256 }])
@@ -120,13 +126,13 @@ t.test('a checksum whose backup was moved or removed is replaced', async (t) => 
 })
 
 t.test('a failed backup leaves the checksum of an earlier one', async (t) => {
-  const { checksum, options, folder } = await prepare(t, { 'copy.db.sha256': 'old' })
+  const { checksum, options, folder } = prepare(t, { 'copy.db.sha256': 'old' })
   await t.rejects(backUpDatabase({ ...options, database: join(folder, 'none.db') }))
   t.equal(readFileSync(checksum, 'utf8'), 'old')
 })
 
 t.test('a backup whose checksum cannot be written is not published', async (t) => {
-  const { checksum, options, folder } = await prepare(t, {})
+  const { checksum, options, folder } = prepare(t, {})
   mkdirSync(checksum)
   await t.rejects(backUpDatabase(options), {
     constructor: StoreError,
@@ -139,7 +145,7 @@ for (const files of [{}, { 'copy.db.sha256': 'mine' }]) {
   const names = Object.keys(files)
   t.test(`a name that is taken during the copy keeps ${names[0] ?? 'no checksum'}`, async (t) => {
     const onProgress = () => writeFileSync(copy, 'mine')
-    const { copy, checksum, options } = await prepare(t, files, onProgress)
+    const { copy, checksum, options } = prepare(t, files, onProgress)
     const message = `${copy} already exists; nothing was overwritten`
     await t.rejects(backUpDatabase(options), new StoreError(message))
     t.equal(readFileSync(copy, 'utf8'), 'mine')

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
@@ -12,10 +12,16 @@ import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { exported, samePlants } from '../plants.ts'
 
-const PLANTS = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(100) }))
+const PLANTS = Array.from({ length: 3000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(100) }))
+
+/** A closed database with PLANTS. */
+const original = join(t.testdir(), 'original.db')
+const filler = new SqliteStore({ file: original, lockTimeout: 1000, sameThread: true })
+await importPlants(filler, PLANTS, 'stop')
+await filler.close()
 
 t.test('an export holds its snapshot only until it ends', async (t) => {
-  const { store, file } = await storeWithPlants(t)
+  const { store, file } = storeWithPlants(t)
   const ends: Record<string, () => Promise<unknown>> = {
     'read to the end': () => exported(store),
     abandoned: async () => {
@@ -41,7 +47,7 @@ t.test('an export holds its snapshot only until it ends', async (t) => {
 })
 
 t.test('other work has its turn between many expensive reads', async (t) => {
-  const { store } = await storeWithPlants(t)
+  const { store } = storeWithPlants(t)
   let done = 0
   const reads = Array.from({ length: 100 }, async () => {
     const page = await store.list({ limit: 1000 })
@@ -54,7 +60,7 @@ t.test('other work has its turn between many expensive reads', async (t) => {
 })
 
 t.test('closing the store rejects the reads that are waiting', async (t) => {
-  const { store } = await storeWithPlants(t)
+  const { store } = storeWithPlants(t)
   const read = t.rejects(store.get(0n), new StoreUnavailable('failing', 'it is closed'))
   await store.close()
   await read
@@ -78,7 +84,7 @@ t.test('a page does not contain large plants, whichever of their texts is large'
 })
 
 t.test('an export of a damaged file fails and is released', async (t) => {
-  const { store, file } = await storeWithPlants(t)
+  const { store, file } = storeWithPlants(t)
   // Moves everything from the WAL into the file.
   t.equal(canTruncateWal(file), true)
   const parts = store.exportPlants()[Symbol.asyncIterator]()
@@ -94,16 +100,16 @@ t.test('an export of a damaged file fails and is released', async (t) => {
 })
 
 t.test('an export of a deleted file fails', async (t) => {
-  const { store, file } = await storeWithPlants(t)
+  const { store, file } = storeWithPlants(t)
   rmSync(file)
   const message = /^the store is failing: \S+ was deleted or replaced while it is open/
   await t.rejects(exported(store), { name: 'StoreUnavailable', message })
 })
 
 t.test('an export continues after the store is closed', async (t) => {
-  for (const file of [join(t.testdir(), 'plants.db'), ':memory:']) {
-    const store = new SqliteStore({ file, lockTimeout: 1000 })
-    await importPlants(store, PLANTS, 'stop')
+  const memory = new SqliteStore({ file: ':memory:', lockTimeout: 1000 })
+  await importPlants(memory, PLANTS, 'stop')
+  for (const { store } of [storeWithPlants(t), { store: memory }]) {
     const parts = store.exportPlants()[Symbol.asyncIterator]()
     const found = [...((await parts.next()).value ?? [])]
     await store.close()
@@ -114,12 +120,12 @@ t.test('an export continues after the store is closed', async (t) => {
   }
 })
 
-async function storeWithPlants(t: Test): Promise<{ store: SqliteStore; file: string }> {
+function storeWithPlants(t: Test): { store: SqliteStore; file: string } {
   let store: SqliteStore | undefined
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
-  store = new SqliteStore({ file, lockTimeout: 1000 })
-  await importPlants(store, PLANTS, 'stop')
+  copyFileSync(original, file)
+  store = new SqliteStore({ file, lockTimeout: 1000, sameThread: true })
   return { store, file }
 }
 

@@ -17,7 +17,7 @@ const lockTimeout = 5000
 const FOREVER = 3_600_000
 const UNLIMITED = 2 ** 40
 
-const PLANTS = scatteredIds(5000).map((id) => ({ id, name: 'x'.repeat(100) }))
+const PLANTS = scatteredIds(3000).map((id) => ({ id, name: 'x'.repeat(100) }))
 
 /** What a change to one of PLANTS adds to the feed. */
 const CHANGE_BYTES = CHANGE_OVERHEAD_BYTES + 100
@@ -128,7 +128,7 @@ t.test('a clock that is set forward deletes nothing at once', async (t) => {
 
 t.test('the oldest changes are deleted when the feed is too large', async (t) => {
   const { file, open } = makeDatabase(t)
-  const kept = 2000
+  const kept = 1000
   // The oldest of these are in a transaction with newer ones.
   const service = open({ age: FOREVER, bytes: (kept - 300) * CHANGE_BYTES })
   await eventually(service, () => countChanges(file) <= kept + 1)

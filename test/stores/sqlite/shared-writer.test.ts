@@ -20,37 +20,44 @@ const creation = (id: number, name = 'x'): WriteCall => ({
 /** Fails, because SQLite cannot bind the name. */
 const DEFECT = { type: 'create', id: 100n, name: {} } as unknown as WriteCall
 
-/** A writer and clients of it. The database can be locked. */
-async function startWriter(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
-  const file = join(makeFolder(t, inMemory()), 'plants.db')
-  const owner = new WriterHost({ file, lockTimeout: LOCK_TIMEOUT_MS })
+const file = join(makeFolder(t, inMemory()), 'plants.db')
+const owner = new WriterHost({ file, lockTimeout: LOCK_TIMEOUT_MS })
+let holder: Sqlite.Database | undefined
+t.teardown(async () => {
+  holder?.close()
+  await owner.close()
+})
+
+/** New clients of the writer, and an empty database, which can be locked. */
+async function connect(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
   const clients = Array.from(
     { length: count },
     () => new WriterClient(owner.connect(), lockTimeout),
   )
-  t.teardown(async () => {
+  t.teardown(() => {
     for (const client of clients) client.close()
-    await owner.close()
   })
   const [first] = clients as [WriterClient]
   await first.commit([creation(0)])
-  const holder = new Sqlite(file)
-  t.teardown(() => holder.close())
+  const db = (holder ??= new Sqlite(file))
+  db.exec('DELETE FROM plants')
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  await first.commit([creation(0)])
 
   /** Locks the database, and resolves once the writer waits to make a change. */
   const hold = async () => {
-    holder.exec('BEGIN IMMEDIATE')
+    db.exec('BEGIN IMMEDIATE')
     const attempts = owner.commits.value
     const waiting = first.commit([creation(1)])
     waiting.catch(() => {})
     while (owner.commits.value === attempts) await setImmediate()
     return { waiting }
   }
-  return { file, clients, hold, release: () => holder.exec('ROLLBACK') }
+  return { clients, hold, release: () => db.exec('ROLLBACK') }
 }
 
 t.test('a request of each client shares a commit', async (t) => {
-  const { file, clients, hold, release } = await startWriter(t, 4)
+  const { clients, hold, release } = await connect(t, 4)
   const before = commitsIn(file)
   const { waiting } = await hold()
   const later = [2, 3].flatMap((round) =>
@@ -69,7 +76,7 @@ const LARGE = [
 
 for (const { what, clientCount, count, name } of LARGE) {
   t.test(`requests with ${what} share no commit that is too large`, async (t) => {
-    const { file, clients, hold, release } = await startWriter(t, clientCount)
+    const { clients, hold, release } = await connect(t, clientCount)
     const before = commitsIn(file)
     const { waiting } = await hold()
     const later = clients.map((client, index) =>
@@ -84,7 +91,7 @@ for (const { what, clientCount, count, name } of LARGE) {
 }
 
 t.test('a transaction takes few large plants, and then no more lists of them', async (t) => {
-  const { clients } = await startWriter(t, 1)
+  const { clients } = await connect(t, 1)
   const [client] = clients as [WriterClient]
   const remove = (id: number) => ({ type: 'remove', id: BigInt(id) }) as const
   const list = (id: number): WriteCall => ({ type: 'apply', changes: [remove(id)], mode: 'each' })
@@ -108,7 +115,7 @@ t.test('a transaction takes few large plants, and then no more lists of them', a
 })
 
 t.test('each client gets its own results, in order', async (t) => {
-  const { clients, hold, release } = await startWriter(t, 3)
+  const { clients, hold, release } = await connect(t, 3)
   await Promise.all(
     clients.map((client, index) => client.commit([creation(10 + index, `${index}`)])),
   )
@@ -135,7 +142,7 @@ t.test('each client gets its own results, in order', async (t) => {
 })
 
 t.test('a defect in a change of one client does not fail the others', async (t) => {
-  const { clients, hold, release } = await startWriter(t, 3)
+  const { clients, hold, release } = await connect(t, 3)
   const { waiting } = await hold()
   const [one, two, three] = clients as [WriterClient, WriterClient, WriterClient]
   const results = Promise.allSettled([
@@ -154,7 +161,7 @@ t.test('a defect in a change of one client does not fail the others', async (t) 
 })
 
 t.test('while the database is locked, the changes of all clients fail', async (t) => {
-  const { clients, hold, release } = await startWriter(t, 3, 1)
+  const { clients, hold, release } = await connect(t, 3, 1)
   const { waiting } = await hold()
   const results = await Promise.allSettled([
     waiting,
@@ -169,7 +176,7 @@ t.test('while the database is locked, the changes of all clients fail', async (t
 })
 
 t.test('a client that leaves does not stop the others', async (t) => {
-  const { clients } = await startWriter(t, 3)
+  const { clients } = await connect(t, 3)
   const [one, two, three] = clients as [WriterClient, WriterClient, WriterClient]
   two.close()
   t.same(await one.commit([creation(10)]), ['created'])
