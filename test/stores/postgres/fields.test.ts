@@ -6,8 +6,8 @@ import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { emptyDatabases } from './databases.ts'
 
-const { server, emptyDatabase } = await sharedPostgres()
-const database = emptyDatabases(server, emptyDatabase)
+const { server, migratedDatabase } = await sharedPostgres()
+const database = emptyDatabases(server, migratedDatabase)
 
 async function setUp(t: Test) {
   const made = await database()

@@ -4,13 +4,9 @@ import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { valueIn } from '../figures.ts'
+import { figuresSuite, plant, valueIn, WAITING } from '../figures.ts'
 
 const { migratedDatabase } = await sharedPostgres()
-
-const WAITING = 'plant_store_waiting_changes'
-
-const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
 
 async function open(t: Test, isMeasured: boolean): Promise<PostgresStore> {
   const url = await migratedDatabase()
@@ -38,13 +34,6 @@ t.test('each transaction that makes changes is measured', async (t) => {
   t.equal(valueIn(metrics, 'plant_store_fsync_duration_seconds_count'), undefined)
 })
 
-t.test('changes wait until they are durable', async (t) => {
-  const store = await open(t, true)
-  const created = Promise.all([1, 2].map((id) => store.create(plant(id))))
-  t.equal(valueIn(await store.metrics(), WAITING), 2)
-  await created
-})
-
 t.test('connections are idle or used, and others wait for one', async (t) => {
   const store = await open(t, true)
   const connections = async () => {
@@ -69,8 +58,4 @@ t.test('connections are idle or used, and others wait for one', async (t) => {
   t.match(await connections(), { used: 0, pending: 0 })
 })
 
-t.test('a store that does not measure has no metrics', async (t) => {
-  const store = await open(t, false)
-  await store.create(plant(1))
-  t.same(await store.metrics(), [])
-})
+figuresSuite(t, open)

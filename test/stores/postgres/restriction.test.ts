@@ -14,8 +14,8 @@ import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
 import { countWaiting, shortenLockWaits } from './sessions.ts'
 
-const { server, emptyDatabase } = await sharedPostgres()
-const database = emptyDatabases(server, emptyDatabase)
+const { server, migratedDatabase } = await sharedPostgres()
+const database = emptyDatabases(server, migratedDatabase)
 
 const FREEZE = { expected: undefined, next: 'frozen' } as const
 const UNFREEZE = { expected: 'frozen', next: undefined } as const

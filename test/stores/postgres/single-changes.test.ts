@@ -10,10 +10,10 @@ import { createAll, removals } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 
-const { server, emptyDatabase } = await sharedPostgres()
+const { server, migratedDatabase } = await sharedPostgres()
 
 t.test('they leave connections to reads, creates and lists', async (t) => {
-  const url = await emptyDatabase()
+  const url = await migratedDatabase()
   const store = await PostgresStore.open({ url, timeout: 600_000 })
   t.teardown(() => store.close())
   await createAll(

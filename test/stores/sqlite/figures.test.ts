@@ -13,13 +13,10 @@ import {
 } from '../../../src/stores/sqlite/writer/sqlite-metrics.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { createAll } from '../../helpers/lists.ts'
-import { valueIn } from '../figures.ts'
-
-const plant = (id: number) => ({ id: BigInt(id), name: 'Abies alba Mill.' })
+import { figuresSuite, plant, valueIn, WAITING } from '../figures.ts'
 
 const DURATION = 'plant_store_commit_duration_seconds'
 const SYNC = 'plant_store_fsync_duration_seconds'
-const WAITING = 'plant_store_waiting_changes'
 
 function open(t: Test, file: string): SqliteStore {
   const metrics = new SqliteMetrics(file !== ':memory:')
@@ -46,13 +43,15 @@ for (const where of ['file', 'memory']) {
   })
 }
 
-t.test('changes wait until they are durable', async (t) => {
-  const store = open(t, join(makeFolder(t, inMemory()), 'plants.db'))
-  await store.metrics()
-  const created = Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
-  t.equal(valueIn(await store.metrics(), WAITING), 3)
-  await created
-  t.equal(valueIn(await store.metrics(), WAITING), 0)
+figuresSuite(t, async (t, isMeasured) => {
+  const file = join(makeFolder(t, inMemory()), 'plants.db')
+  const store = new SqliteStore({
+    file,
+    lockTimeout: 100,
+    ...(isMeasured && { metrics: new SqliteMetrics() }),
+  })
+  t.teardown(() => store.close())
+  return store
 })
 
 t.test('the wait for the disk is part of each commit', async (t) => {
@@ -74,14 +73,6 @@ t.test('a failed commit is not measured', async (t) => {
   other.exec('BEGIN IMMEDIATE')
   await t.rejects(store.create(plant(2)), StoreUnavailable)
   t.equal(valueIn(await store.metrics(), `${DURATION}_count`), 1)
-})
-
-t.test('a store that does not measure has no metrics', async (t) => {
-  const file = join(makeFolder(t, inMemory()), 'plants.db')
-  const store = new SqliteStore({ file, lockTimeout: 100 })
-  t.teardown(() => store.close())
-  await store.create(plant(1))
-  t.same(await store.metrics(), [])
 })
 
 t.test('if the file system does not respond, only its sizes are missing', async (t) => {

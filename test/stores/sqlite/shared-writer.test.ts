@@ -39,7 +39,8 @@ async function connect(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
   })
   const [first] = clients as [WriterClient]
   await first.commit([creation(0)])
-  const db = (holder ??= new Sqlite(file))
+  holder ??= new Sqlite(file)
+  const db = holder
   db.exec('DELETE FROM plants')
   db.pragma('wal_checkpoint(TRUNCATE)')
   await first.commit([creation(0)])
