@@ -5,8 +5,8 @@ import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { testLeases } from '../webhook-suite.ts'
 
 t.test('a lease expires', async (t) => {
-  const { emptyDatabase } = await sharedPostgres()
-  const url = await emptyDatabase()
+  const { migratedDatabase } = await sharedPostgres()
+  const url = await migratedDatabase()
   const store = await PostgresStore.open({ url, timeout: 60_000 })
   const client = new pg.Client({ connectionString: url })
   await client.connect()

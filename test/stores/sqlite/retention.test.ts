@@ -24,7 +24,7 @@ const CHANGE_BYTES = CHANGE_OVERHEAD_BYTES + 100
 
 /** A closed database with a change for each of PLANTS. */
 const original = join(t.testdir(), 'original.db')
-const filler = new SqliteStore({ file: original, lockTimeout })
+const filler = new SqliteStore({ file: original, lockTimeout, sameThread: true })
 const start = await latest(filler)
 for (let first = 0; first < PLANTS.length; first += 1000) {
   await importPlants(filler, PLANTS.slice(first, first + 1000), 'stop')

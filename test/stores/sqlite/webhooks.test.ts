@@ -7,7 +7,7 @@ import { testLeases } from '../webhook-suite.ts'
 
 t.test('a lease expires', async (t) => {
   const file = join(t.testdir(), 'plants.db')
-  const store = new SqliteStore({ file, lockTimeout: 60_000 })
+  const store = new SqliteStore({ file, lockTimeout: 60_000, sameThread: true })
   const db = new Sqlite(file)
   t.teardown(async () => {
     db.close()
