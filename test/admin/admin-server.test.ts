@@ -190,7 +190,7 @@ t.test('if all have sent a request, a new connection replaces the oldest', async
 
 t.test('responses that nobody reads make no health check fail', async (t) => {
   // More than the system buffers.
-  const large = { ...PAGE, content: 'x'.repeat(2 ** 24) }
+  const large = { ...PAGE, content: 'x'.repeat(5 * 2 ** 20) }
   let count = 0
   const port = await start(t, async () => (++count > 64 ? PAGE : large))
   for (let unread = 0; unread < 64; unread++) {
@@ -199,5 +199,5 @@ t.test('responses that nobody reads make no health check fail', async (t) => {
     await once(socket, 'readable')
   }
   const checks = await Promise.all(Array.from({ length: 66 }, () => get(port, '/page')))
-  for (const { status } of checks) t.equal(status, 200)
+  t.same(new Set(checks.map(({ status }) => status)), new Set([200]))
 })

@@ -1,13 +1,17 @@
 /** The admin port of a whole service: embedded, or started from the command line. */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { prepareAdmin } from '../../src/admin/admin.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
+import { openStore } from '../../src/stores/engines.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { halfACreate } from '../helpers/client.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { isFree } from '../helpers/connection.ts'
+import { BEGUN, CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 
 /** Starts a service with an admin port that is closed after the test. */
 async function start(t: Test, options: PlantStoreOptions = {}) {
@@ -16,8 +20,16 @@ async function start(t: Test, options: PlantStoreOptions = {}) {
   return { ...running, adminUrl: String(running.adminUrl) }
 }
 
+/** A service of several tests, the last of which closes it. */
+let running: Awaited<ReturnType<typeof start>>
+let database: string
+t.before(async () => {
+  database = join(makeFolder(t, inMemory()), 'plants.db')
+  running = await start(t, { database })
+})
+
 t.test('health checks are served on the admin port', async (t) => {
-  const { adminUrl, url, token } = await start(t)
+  const { adminUrl, url, token } = running
   t.match(adminUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
   t.not(adminUrl, url)
   for (const state of ['live', 'ready']) {
@@ -31,29 +43,31 @@ t.test('health checks are served on the admin port', async (t) => {
   t.equal((await fetch(`${url}/metrics`, { headers })).status, 404, 'not on the public port')
 })
 
-t.test('without the setting there is no admin port', async (t) => {
-  const store = await startPlantStore()
-  t.teardown(() => store.close())
-  t.equal(store.adminUrl, undefined)
-})
-
 const noIpv6 = (await isFree('::1')) ? false : '::1 is unavailable on this machine'
 
-for (const { adminPort, host, skip } of [
-  { adminPort: '0.0.0.0:0', host: '127.0.0.1', skip: false },
-  { adminPort: '[::1]:0', host: '[::1]', skip: noIpv6 },
-]) {
-  t.test(`the admin port is at ${adminPort}`, { skip }, async (t) => {
-    const { adminUrl } = await start(t, { adminPort })
-    t.equal(new URL(adminUrl).host.replace(/:\d+$/, ''), host)
-    t.equal((await fetch(`${adminUrl}/health/live`)).status, 200)
-  })
-}
+t.test('the admin port can have an IPv6 address', { skip: noIpv6 }, async (t) => {
+  const { adminUrl } = await start(t, { adminPort: '[::1]:0' })
+  t.equal(new URL(adminUrl).hostname, '[::1]')
+  t.equal((await fetch(`${adminUrl}/health/live`)).status, 200)
+})
+
+t.test('a mirror is ready on both ports once it is consistent', async (t) => {
+  const { url, adminUrl } = running
+  const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+  t.teardown(() => store.close())
+  const statuses = () =>
+    Promise.all([url, adminUrl].map(async (each) => (await fetch(`${each}/health/ready`)).status))
+  await makeMirror(store, BEGUN)
+  t.same(await statuses(), [503, 503])
+  await store.restrict({ expected: BEGUN, next: CONSISTENT })
+  t.same(await statuses(), [200, 200])
+  await store.restrict({ expected: CONSISTENT, next: undefined })
+})
 
 t.test(
   'while the service stops, it is live but not ready, and waits for no admin connection',
   async (t) => {
-    const { url, token, adminUrl, close } = await start(t)
+    const { url, token, adminUrl, close } = running
     const { port, hostname } = new URL(adminUrl)
     const idle = connect(Number(port), hostname)
     t.teardown(() => idle.destroy())
@@ -86,7 +100,8 @@ t.test('the service accepts no connections if the admin port is occupied', async
 })
 
 t.test('the two ports can have one number on different addresses', async (t) => {
-  const { url, close } = await startPlantStore()
+  const { url, adminUrl: none, close } = await startPlantStore()
+  t.equal(none, undefined, 'without the setting there is no admin port')
   await close()
   const port = Number(new URL(url).port)
   const { adminUrl } = await start(t, { host: '127.0.0.1', port, adminPort: `127.0.0.2:${port}` })

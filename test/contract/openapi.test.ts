@@ -1,9 +1,8 @@
-/** The contract itself: it stays compatible, its examples are valid, and the generated code is current. */
+/** The contract itself: it stays compatible, and its examples are valid. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import { errorCodes } from '../../contract/error-codes.gen.ts'
-import { generatedFiles } from '../../scripts/generated.ts'
 import {
   contract,
   dereference,
@@ -23,12 +22,6 @@ type Frozen = any
 const frozen: Frozen = parse(
   readFileSync(new URL('../fixtures/interface-1.0.0.yaml', import.meta.url), 'utf8'),
 )
-
-t.test('the generated files are up to date', async (t) => {
-  for (const [file, text] of await generatedFiles()) {
-    t.equal(readFileSync(file, 'utf8'), text, 'run `npm run generate`')
-  }
-})
 
 t.test('everything in the interface 1.0.0 is unchanged', async (t) => {
   const [ours, theirs] = [contract, frozen].map((each) => plain(dereference(each))) as Frozen[]
@@ -66,14 +59,15 @@ t.test('the only authentication is that of the interface 1.0.0', async (t) => {
 })
 
 t.test('every property has a schema that is an object', async (t) => {
-  let count = 0
+  const schemas: unknown[] = []
   visit(dereference(contract), (node) => {
     const { properties = {} } = node as { properties?: object }
-    // Generators such as orval fail on a boolean schema.
-    for (const [name, schema] of Object.entries(properties)) t.type(schema, 'object', name)
-    count += Object.keys(properties).length
+    schemas.push(...Object.values(properties))
   })
-  t.ok(count > 50)
+  t.ok(schemas.length > 50)
+  // Generators such as orval fail on a boolean schema.
+  const others = schemas.filter((schema) => typeof schema !== 'object')
+  t.strictSame(others, [])
 })
 
 t.test('every example is valid against its schema', async (t) => {
@@ -82,8 +76,9 @@ t.test('every example is valid against its schema', async (t) => {
     const { schema, examples: named } = node as { schema?: object; examples?: object }
     if (schema === undefined || named === undefined) return
     for (const [name, { value }] of Object.entries(named)) {
-      t.equal(schemaErrors(schema, value), undefined, name)
-      valid.add(name)
+      const errors = schemaErrors(schema, value)
+      if (errors === undefined) valid.add(name)
+      else t.fail(`${name}: ${errors}`)
     }
   })
   const missing = Object.keys(errorCodes).filter((name) => !valid.has(name))
@@ -95,7 +90,7 @@ t.test('every example within a schema is valid against it', async (t) => {
   visit(dereference(contract), (schema) => {
     const { examples } = schema as { examples?: unknown }
     if (!Array.isArray(examples)) return
-    for (const value of examples) t.equal(schemaErrors(schema, value), undefined)
+    t.strictSame(examples.map((value) => schemaErrors(schema, value)).filter(Boolean), [])
     valid.push(...examples)
   })
   t.ok(valid.includes('<?limit=2&after=49>; rel="next"'))
@@ -110,9 +105,10 @@ t.test('a string with U+0000 is invalid everywhere in a request', async (t) => {
     })
   }
   t.ok(strings.length > 0)
-  for (const schema of strings) {
-    t.ok(schemaErrors(schema, 'a\0b'), JSON.stringify(schema))
-  }
+  t.strictSame(
+    strings.filter((schema) => schemaErrors(schema, 'a\0b') === undefined),
+    [],
+  )
   const { Plant = {}, PlantPatch = {} } = dereference(contract).components.schemas
   for (const text of ['', 'x', '\n', '\u{1f331}', 'a\n\u2028\r', '\x01\x7f\x80']) {
     for (const schema of [Plant, PlantPatch]) {

@@ -108,7 +108,7 @@ t.test('the header has the same separator', async (t) => {
 
 t.test('escaping takes linear time', async (t) => {
   for (const part of ['=', ' ', ';', '; ', '"', ';"', '\t', '\r\n', ';\u00a0"']) {
-    const name = part.repeat(2 ** 20 / part.length)
+    const name = part.repeat(2 ** 18 / part.length)
     t.ok(formulaFreeLine({ id: 1n, name }).length >= name.length, JSON.stringify(part))
   }
 })

@@ -36,11 +36,13 @@ export interface Call {
 export interface StartOptions
   extends Pick<
     HttpServerOptions,
-    'clock' | 'faults' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs'
+    'clock' | 'faults' | 'logsForAll' | 'requestMetrics' | 'responseTimeoutMs' | 'threads'
   > {
   readonly config?: Partial<Config>
   /** The own fields of the contract. Without them, the service neither stores nor hides fields. */
   readonly fields?: readonly OwnField[]
+  /** The own fields that the database already has. */
+  readonly storedFields?: readonly OwnField[]
   /** Whether the database is in a file, which other connections can open. By default, it is in memory. */
   readonly inFile?: boolean
   /** A service with a file, which this one uses too. By default, it has its own database. */
@@ -151,7 +153,7 @@ export function startOn(t: Test, other: Engine): void {
 
 /** Starts a service that stops when the test ends. A test can start several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const { fields, sharedWith, inFile = false } = options
+  const { fields, storedFields, sharedWith, inFile = false } = options
   const place = sharedWith?.place ?? (await engine(t, { inFile }))
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
@@ -160,6 +162,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const config = { ...defaultConfig(), ...PATIENCE, ...settings, database: place.database }
   const store = await openStore(storeOptions(config))
   const contract = extendContract(loadContract(), fields ?? [])
+  if (storedFields !== undefined) await adoptFields(store, storedFields, { hide: false })
   const hiddenFields = fields && (await adoptFields(store, fields, { hide: false }))
   const log = logger && pino({ level: logger.level ?? 'info' }, logger.stream)
   const { app, listen, close } = await prepareHttpServer({

@@ -2,14 +2,7 @@
 import t from 'tap'
 import { latestCursor } from '../helpers/changes.ts'
 import { EventStream } from '../helpers/event-stream.ts'
-import {
-  ask,
-  formatRequest,
-  openLines,
-  startThreads,
-  THREADS,
-  threadOf,
-} from '../helpers/threads.ts'
+import { ask, formatRequest, openLines, THREADS, threadOf } from '../helpers/threads.ts'
 import { sharedService } from './shared-service.ts'
 
 const service = await sharedService()
@@ -37,14 +30,4 @@ t.test('streams and long polls of every thread get each change', async (t) => {
   }
   for (const { body } of await Promise.all(polls)) t.match(JSON.parse(body), [{ type: 'created' }])
   for (const stream of streams.values()) stream.close()
-})
-
-t.test('a stop ends the streams of all threads', async (t) => {
-  const own = await startThreads(t)
-  const streams = await Promise.all(Array.from({ length: 20 }, () => EventStream.open(t, own)))
-  await own.close()
-  for (const stream of streams) {
-    await stream.end()
-    t.ok(stream.response.complete)
-  }
 })

@@ -85,8 +85,11 @@ const FAULTS: [what: string, fault: Issuer['fault'], logged: RegExp][] = [
 ]
 /** An issuer that one test after another breaks. */
 let broken: Issuer
+/** A service and its issuer, which always has new keys. */
+let both: Awaited<ReturnType<typeof startBoth>>
 t.before(async () => {
   broken = await startIssuer(t)
+  both = await startBoth(t)
 })
 
 for (const [what, fault, logged] of FAULTS) {
@@ -108,6 +111,17 @@ for (const [what, fault, logged] of FAULTS) {
 
 t.test('if the issuer is down, its tokens get 503 until it recovers', async (t) => {
   const { issuer, service, statusWith } = await startBoth(t, isDown)
+  const exp = Math.floor(Date.now() / 1000) - 100
+  const invalid = [{ iss: 'https://id.example' }, { aud: 'urn:other' }, { exp }]
+  const tokens = [
+    'a.b.c',
+    await issuer.sign({}, { typ: 'logout+jwt' }),
+    ...(await Promise.all(invalid.map((claims) => issuer.sign(claims)))),
+  ]
+  for (const token of tokens) {
+    const answer = await service.call({ ...read, token })
+    t.match(answer, { status: 401, json: { error: 40102 } }, 'no key could make it valid')
+  }
   const token = await issuer.sign()
   t.match(await service.call({ ...read, token }), {
     status: 503,
@@ -128,21 +142,6 @@ t.test('the log has the reason of fetch, even without a code', async (t) => {
 })
 
 t.test(
-  'a token that no key could make valid gets 401 even before the keys were read',
-  async (t) => {
-    const { issuer, service, statusWith } = await startBoth(t, isDown)
-    const exp = Math.floor(Date.now() / 1000) - 100
-    for (const claims of [{ iss: 'https://id.example' }, { aud: 'urn:other' }, { exp }]) {
-      const token = await issuer.sign(claims)
-      t.match(await service.call({ ...read, token }), { status: 401, json: { error: 40102 } })
-    }
-    t.equal(await statusWith(await issuer.sign({}, { typ: 'logout+jwt' })), 401)
-    t.equal(await statusWith('a.b.c'), 401)
-    t.equal(await statusWith(await issuer.sign()), 503)
-  },
-)
-
-t.test(
   "if the keys could not be read, tokens of an unknown key are nobody's failure",
   async (t) => {
     const config = { authFailureLimit: { requests: 1, window: 3_600_000 } }
@@ -151,7 +150,7 @@ t.test(
     await issuer.rotate()
     issuer.fault = isDown
     const tokens = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => issuer.sign({ sub: `person ${index}` })),
+      Array.from({ length: 12 }, (_, index) => issuer.sign({ sub: `person ${index}` })),
     )
     for (const token of tokens) t.equal(await statusWith(token), 503)
     t.notOk(lines.includes('rejected an access token'))
@@ -161,7 +160,7 @@ t.test(
 )
 
 t.test('a new key is found, and tokens of the earlier one become invalid', async (t) => {
-  const { issuer, statusWith } = await startBoth(t)
+  const { issuer, statusWith } = both
   const earlier = await issuer.token()
   t.equal(await statusWith(earlier), 200)
   await issuer.rotate()
@@ -172,7 +171,7 @@ t.test('a new key is found, and tokens of the earlier one become invalid', async
 
 t.test('an issuer with several keys is told them apart by their ids', async (t) => {
   const rsa = await newKey('RS256')
-  const { issuer, statusWith } = await startBoth(t)
+  const { issuer, statusWith } = both
   const { signingKey } = issuer
   issuer.fault = json(JWKS, { keys: [rsa.open, signingKey.open, (await newKey()).open] })
   t.equal(await statusWith(await issuer.sign({}, {}, rsa)), 200)
@@ -180,10 +179,11 @@ t.test('an issuer with several keys is told them apart by their ids', async (t) 
   const nameless = { kid: undefined as never }
   t.equal(await statusWith(await issuer.sign({}, nameless, rsa)), 200, 'its algorithm is enough')
   t.equal(await statusWith(await issuer.sign({}, nameless)), 401)
+  issuer.fault = () => false
 })
 
 t.test('while an issuer is down or publishes no keys, its keys stay in use', async (t) => {
-  const { issuer, statusWith } = await startBoth(t)
+  const { issuer, statusWith } = both
   t.equal(await statusWith(await issuer.sign()), 200)
   for (const fault of [isDown, json(JWKS, { keys: [] })]) {
     issuer.fault = fault
@@ -196,7 +196,7 @@ t.test('unknown keys make the service ask the issuer at most once per cooldown',
   for (const fault of [undefined, status(JWKS, 500)]) {
     const { issuer, service } = await startBoth(t, fault, { issuer: { cooldownMs: 3_600_000 } })
     const stranger = await newKey()
-    for (let sent = 0; sent < 10; sent++) {
+    for (let sent = 0; sent < 3; sent++) {
       const token = await issuer.sign({}, { kid: `key ${sent}` }, stranger)
       t.match(await service.call({ ...read, token }), {
         status: 503,

@@ -1,11 +1,12 @@
 /** How long the service trusts a token that it has verified. */
-import { createPrivateKey, hash, sign as signBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import t from 'tap'
 import { IssuerTokens } from '../../src/oidc/issuer-tokens.ts'
 import { Issuer, newKey } from '../helpers/issuer.ts'
 
 const issuer = new Issuer(443)
-const keys = [await newKey('Ed25519'), await newKey('Ed25519')] as const
+// RSA signatures are the fastest to verify.
+const keys = [await newKey('RS256'), await newKey()] as const
 const sets = keys.map(({ open }) => JSON.stringify({ keys: [open] })) as [string, string]
 
 /** Verifies tokens with a clock that can be set, and keys that can be replaced. */
@@ -25,26 +26,15 @@ function setUp() {
     },
     clock: { now: () => state.now },
   })
-  const isValid = async (token: string) =>
-    (await tokens.verify(token, hash('sha256', token, 'buffer'))) !== undefined
-  return { state, isValid }
+  const verify = (token: string, digest = hash('sha256', token, 'buffer')) =>
+    tokens.verify(token, digest)
+  const isValid = async (token: string) => (await verify(token)) !== undefined
+  return { state, verify, isValid }
 }
 
 const sign = (key: 0 | 1, claims = {}) => {
   const exp = Math.floor(Date.now() / 1000) + 86_400
   return issuer.sign({ exp, ...claims }, {}, keys[key])
-}
-
-/** Signs tokens like one, except for their ids. */
-function signMany(token: string, count: number): string[] {
-  const [head = '', claims = ''] = token.split('.')
-  const { nbf: _, ...shared } = JSON.parse(Buffer.from(claims, 'base64url').toString())
-  const key = createPrivateKey({ key: keys[0].secret, format: 'jwk' })
-  return Array.from({ length: count }, (_, jti) => {
-    const claims = Buffer.from(JSON.stringify({ ...shared, jti: `${jti}` })).toString('base64url')
-    const signature = signBytes(null, Buffer.from(`${head}.${claims}`), key)
-    return `${head}.${claims}.${signature.toString('base64url')}`
-  })
 }
 
 const nextTurn = () => new Promise(setImmediate)
@@ -93,14 +83,17 @@ t.test('a token that is verified while its key is withdrawn is verified again', 
 })
 
 t.test('ten thousand tokens are remembered', async (t) => {
-  const { state, isValid } = setUp()
+  const { state, verify } = setUp()
   // Within the leeway. Once the clock is set back, it would not be verified again.
-  const early = await sign(0, { nbf: Math.floor(state.now / 1000) + 50 })
-  const rest = signMany(early, 10_000)
-  t.ok(await isValid(early))
-  for (const token of rest.slice(1)) await isValid(token)
+  const token = await sign(0, { nbf: Math.floor(state.now / 1000) + 50 })
+  const isKnown = async (digest: number) =>
+    (await verify(token, Buffer.from(`${digest}`))) !== undefined
+  t.ok(await isKnown(0))
+  for (let digest = 1; digest <= 10_000; digest += 100) {
+    await Promise.all(Array.from({ length: 100 }, (_, index) => isKnown(digest + index)))
+  }
   state.now -= 20_000
-  t.ok(await isValid(early))
-  t.ok(await isValid(String(rest[0])))
-  t.notOk(await isValid(early))
+  t.ok(await isKnown(1))
+  t.ok(await isKnown(10_000))
+  t.notOk(await isKnown(0))
 })

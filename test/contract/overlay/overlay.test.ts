@@ -1,7 +1,7 @@
 import t from 'tap'
 import { stringify } from 'yaml'
 import { FieldError } from '../../../contract/overlay/field-schemas.ts'
-import { OVERLAY_BYTES_MAX, readOverlay } from '../../../contract/overlay/overlay.ts'
+import { readOverlay } from '../../../contract/overlay/overlay.ts'
 
 function load(content: string | Buffer) {
   return readOverlay(Buffer.from(content))
@@ -199,11 +199,11 @@ actions:
 })
 
 t.test('only the first of thousands of mistakes is reported', async (t) => {
-  const commas = `[${','.repeat(OVERLAY_BYTES_MAX - 1)}`
+  const commas = `[${','.repeat(5000)}`
   t.throws(() => load(commas), { message: 'Unexpected , in flow sequence at line 1, column 3' })
-  const keys = Array.from({ length: 5000 }, (_, index) => `x-${index}: 1`).join('\n')
+  const keys = Array.from({ length: 2000 }, (_, index) => `x-${index}: 1`).join('\n')
   t.throws(() => load(`${keys}\n${keys}`), {
-    message: 'Map keys must be unique at line 5001, column 1',
+    message: 'Map keys must be unique at line 2001, column 1',
   })
 })
 

@@ -1,4 +1,4 @@
-/** Content codings, validators and cache lifetimes of the docs and the page. */
+/** The files of the docs and the page: where they are, content codings, validators and cache lifetimes. */
 import { readFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { type IncomingHttpHeaders, request } from 'node:http'
@@ -6,6 +6,8 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
+import { known } from '../../../contract/known.ts'
+import { contract } from '../../helpers/contract-check.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
 const SHIPPED = [
@@ -42,8 +44,18 @@ const CODINGS = Object.keys(DECODERS) as (keyof typeof DECODERS)[]
 const ONE = '/documentation/static/index.css'
 
 let service: Service
+/** Each path in each coding. */
+const files = new Map<string, Record<keyof typeof DECODERS, Fetched>>()
 t.before(async () => {
   service = await startService(t)
+  for (const path of PATHS) {
+    const [br, gzip, identity] = await Promise.all([
+      call(path, { 'accept-encoding': 'br' }),
+      call(path, { 'accept-encoding': 'gzip' }),
+      call(path),
+    ])
+    files.set(path, { br, gzip, identity })
+  }
 })
 
 interface Fetched {
@@ -65,32 +77,64 @@ function call(path: string, headers: IncomingHttpHeaders = {}, method = 'GET'): 
   })
 }
 
-for (const name of SHIPPED) {
-  t.test(`${name} equals the file in Swagger UI's package, in every coding`, async (t) => {
-    const require = createRequire(import.meta.url)
-    const shipped = readFileSync(require.resolve(`@fastify/swagger-ui/static/${name}`))
-    for (const coding of CODINGS) {
-      const { content } = await call(`/documentation/static/${name}`, { 'accept-encoding': coding })
-      t.ok(DECODERS[coding](content).equals(shipped), coding)
-    }
-  })
-}
+const TYPES = { css: 'text/css', js: 'application/javascript', svg: 'image/svg+xml' }
 
-for (const path of PATHS) {
-  t.test(`${path} is smaller with gzip and brotli, and otherwise the same`, async (t) => {
-    const plain = await call(path)
-    t.equal(plain.headers['content-encoding'], undefined)
-    for (const coding of ['br', 'gzip'] as const) {
-      const { headers, content } = await call(path, { 'accept-encoding': coding })
-      t.equal(headers['content-encoding'], coding)
-      t.equal(headers.vary, path === '/' ? 'Accept, Accept-Encoding' : 'Accept-Encoding')
-      t.equal(headers['content-type'], plain.headers['content-type'])
-      t.equal(headers.etag, plain.headers.etag)
-      t.ok(content.length < plain.content.length)
-      t.ok(DECODERS[coding](content).equals(plain.content))
+t.test('the docs find all their files below them, at any prefix', async (t) => {
+  for (const path of ['/documentation', '/documentation/']) {
+    const { status, headers, content } = known(files.get(path)).identity
+    t.match(
+      { status, type: headers['content-type'] },
+      { status: 200, type: 'text/html; charset=utf-8' },
+    )
+    const html = content.toString()
+    t.match(html, `<title>${contract.info.title}</title>`)
+    const references = [...html.matchAll(/ (?:src|href)="([^"]*)"/g)]
+    t.equal(references.length, 7)
+    for (const prefix of ['', '/documentation/of']) {
+      for (const [, reference = ''] of references) {
+        const { href } = new URL(reference, `http://proxy${prefix}${path}`)
+        t.ok(href.startsWith(`http://proxy${prefix}/documentation/static/`), href)
+        const { identity: file } = known(files.get(href.slice(`http://proxy${prefix}`.length)))
+        t.equal(file.status, 200, href)
+        t.match(file.headers['content-type'], TYPES[href.split('.').at(-1) as 'css'])
+        t.not(file.content.length, 0)
+      }
     }
-  })
-}
+  }
+})
+
+t.test('the stylesheets need nothing from third parties', async (t) => {
+  for (const part of ['swagger-ui.css', 'index.css', 'theme/docs.css']) {
+    const css = String(files.get(`/documentation/static/${part}`)?.identity.content)
+    t.notMatch(css, /@import/)
+    t.notMatch(css, /url\((?!["']?data:|"docs\.svg"\))/)
+  }
+})
+
+t.test("the files of Swagger UI's package are served unchanged, in every coding", async (t) => {
+  const require = createRequire(import.meta.url)
+  for (const name of SHIPPED) {
+    const shipped = readFileSync(require.resolve(`@fastify/swagger-ui/static/${name}`))
+    const file = known(files.get(`/documentation/static/${name}`))
+    for (const coding of CODINGS) {
+      t.ok(DECODERS[coding](file[coding].content).equals(shipped), `${name}: ${coding}`)
+    }
+  }
+})
+
+t.test('gzip and brotli make each file smaller, and change nothing else', async (t) => {
+  for (const [path, { identity, ...others }] of files) {
+    t.equal(identity.headers['content-encoding'], undefined)
+    const { etag, 'content-type': type } = identity.headers
+    const vary = path === '/' ? 'Accept, Accept-Encoding' : 'Accept-Encoding'
+    for (const coding of ['br', 'gzip'] as const) {
+      const { headers, content } = others[coding]
+      t.match(headers, { 'content-encoding': coding, 'content-type': type, etag, vary }, path)
+      t.ok(content.length < identity.content.length, path)
+      t.ok(DECODERS[coding](content).equals(identity.content), path)
+    }
+  }
+})
 
 for (const [accepted, coding] of [
   [undefined, 'identity'],
@@ -125,30 +169,28 @@ for (const [accepted, coding] of [
 }
 
 t.test('entity tags are weak and unique to a file', async (t) => {
-  const tags = await Promise.all(PATHS.map(async (path) => (await call(path)).headers.etag))
+  const tags = [...files.values()].map(({ identity }) => identity.headers.etag)
   t.equal(new Set(tags).size, PATHS.length)
   for (const tag of tags) t.match(tag, /^W\/"[\w-]+"$/)
 })
 
-const accept = { 'accept-encoding': 'gzip' }
-
-for (const path of PATHS) {
-  t.test(`${path} is not sent again, and HEAD has the headers of GET`, async (t) => {
-    const { date: _date, 'x-request-id': _id, ...headers } = (await call(path, accept)).headers
+t.test('a known file is not sent again, and HEAD has the headers of GET', async (t) => {
+  for (const [path, { gzip }] of files) {
+    const { date: _date, 'x-request-id': _id, ...headers } = gzip.headers
+    const accept = { 'accept-encoding': 'gzip' }
     const head = await call(path, accept, 'HEAD')
-    t.match(head, { status: 200, content: { length: 0 }, headers })
+    t.match(head, { status: 200, content: { length: 0 }, headers }, path)
     const { etag, vary, 'cache-control': lifetime } = headers
     for (const method of ['GET', 'HEAD']) {
       const answer = await call(path, { ...accept, 'if-none-match': etag }, method)
-      t.match(answer, { status: 304, content: { length: 0 } })
       // RFC 9110 §15.4.5.
-      t.match(answer.headers, { etag, vary, 'cache-control': lifetime })
-      for (const name of ['content-type', 'content-encoding', 'content-length']) {
-        t.equal(answer.headers[name], undefined, name)
-      }
+      const kept = { etag, vary, 'cache-control': lifetime }
+      t.match(answer, { status: 304, content: { length: 0 }, headers: kept }, path)
+      const dropped = ['content-type', 'content-encoding', 'content-length']
+      t.notOk(dropped.some((name) => name in answer.headers))
     }
-  })
-}
+  }
+})
 
 t.test('If-None-Match with an entity tag in another form gets 304', async (t) => {
   const { etag } = (await call(ONE)).headers
@@ -167,8 +209,8 @@ t.test('If-None-Match with an unknown tag or none gets 200', async (t) => {
 t.test(
   'browsers cache the files of Swagger UI for an hour and revalidate everything else',
   async (t) => {
-    for (const path of PATHS) {
-      const { headers } = await call(path)
+    for (const [path, { identity }] of files) {
+      const { headers } = identity
       const shipped = SHIPPED.some((name) => path.endsWith(`/static/${name}`))
       t.equal(headers['cache-control'], shipped ? 'max-age=3600' : 'no-cache', path)
     }

@@ -83,32 +83,27 @@ const INVALID: [call: Call, body: string, message: string][] = [
   ]),
   [LIST, '[{"op":"remove","id":1,"ifMatch":null}]', 'body/0/ifMatch must be string'],
 ]
-for (const [call, body, message] of INVALID) {
-  t.test(`${call.method} ${call.path} rejects ${body.slice(0, 60)}`, async (t) => {
+t.test('a body that violates the contract is rejected with the first problem', async (t) => {
+  for (const [call, body, message] of INVALID) {
     await assertRejected(t, { ...call, body }, { status: 400, json: { error: 40002, message } })
-  })
-}
+  }
+})
 
-const NOT_JSON: [what: string, body: string | Buffer][] = [
-  ['empty', ''],
-  ['form data', 'id=2&name=x'],
-  ['a comma too many', `[${plant},]`],
-  ['a byte order mark', `\ufeff${plant}`],
-  ['bytes that are not UTF-8', Buffer.from('{"id":2,"name":"\xff"}', 'latin1')],
-  ['a surrogate in UTF-8', Buffer.from('7b226964223a312c226e616d65223a22eda080227d', 'hex')],
-  ['an overlong UTF-8 sequence', Buffer.from('7b226964223a312c226e616d65223a22c0af227d', 'hex')],
-  ['100,000 arrays deep', `{"id":2,"name":"x","more":${deep(1e5)}}`],
-  ['100,000 objects deep', `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`],
-  ['65 levels deep', `{"id":2,"name":"x","more":${deep(64)}}`],
+const NOT_JSON: (string | Buffer)[] = [
+  '',
+  'id=2&name=x',
+  `[${remove},]`,
+  `\ufeff[${remove}]`,
+  // Not UTF-8: a byte, a surrogate and an overlong sequence.
+  ...['ff', 'eda080', 'c0af'].map((bytes) => Buffer.from(`5b22${bytes}225d`, 'hex')),
+  deep(1e5),
+  `${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}`,
+  deep(65),
 ]
-for (const [what, body] of NOT_JSON) {
-  t.test(`every operation rejects invalid JSON: ${what}`, async (t) => {
-    const json = { error: 40001, message: /^body is / }
-    for (const call of [CREATE, BATCH, LIST, PUT, PATCH]) {
-      await assertRejected(t, { ...call, body }, { status: 400, json })
-    }
-  })
-}
+t.test('invalid JSON is rejected', async (t) => {
+  const json = { error: 40001, message: /^body is / }
+  for (const body of NOT_JSON) await assertRejected(t, { ...LIST, body }, { status: 400, json })
+})
 
 t.test('a missing body is rejected', async (t) => {
   const json = { error: 40002, message: 'body is required' }
@@ -137,7 +132,7 @@ t.test('a chunked body over the limit is rejected', async (t) => {
 })
 
 async function assertRejected(t: Test, call: Call, answer: object) {
-  t.match(await service.call(call), answer)
+  t.match(await service.call(call), answer, String(call.body).slice(0, 60))
   t.strictSame(await service.stored(1n), { id: 1n, name: 'Abies', tag: 'Tree' })
   t.equal(await service.count(), 1)
 }

@@ -25,25 +25,6 @@ const store = async (count: number): Promise<Ids> => {
 
 const ETAG = '"name=Abies&tag=Tree"'
 
-t.test('a list creates, replaces, updates and removes plants', async (t) => {
-  const [replaced, renamed, untagged, removed] = await store(4)
-  const created = ++latest
-  const { status, body } = await send([
-    { op: 'create', id: created, name: 'Quercus', tag: '' },
-    { op: 'replace', id: replaced, name: 'Acer' },
-    { op: 'update', id: renamed, name: 'Acer' },
-    { op: 'update', id: untagged, tag: null },
-    { op: 'remove', id: removed },
-  ])
-  t.equal(status, 200)
-  t.equal(body, '{"created":1,"changed":3,"removed":1,"unchanged":0}')
-  t.strictSame(await service.stored(created), { id: created, name: 'Quercus', tag: '' })
-  t.strictSame(await service.stored(replaced), { id: replaced, name: 'Acer', tag: null })
-  t.strictSame(await service.stored(renamed), { id: renamed, name: 'Acer', tag: 'Tree' })
-  t.strictSame(await service.stored(untagged), { id: untagged, name: 'Abies', tag: null })
-  t.equal(await service.stored(removed), undefined)
-})
-
 const EXISTS = 'already exists with different content'
 const CHANGED = 'has changed; fetch it again'
 const MISSING = 'does not exist'

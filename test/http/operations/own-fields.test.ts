@@ -99,7 +99,5 @@ t.test('a create can have 100,000 unknown members next to own fields', async (t)
   const body = `{"id":1,"name":"Abies",${unknown.join()},${own}}`
   t.ok(Buffer.byteLength(body) < 2 ** 20)
   t.match(await service.call({ body }), { status: 200, body: `{"name":"Abies",${own}}` })
-  const path = '/plants/1'
-  t.match(await service.call({ method: 'PUT', path, body }), { status: 200 })
-  t.equal(await read(service, path), `{"id":1,"name":"Abies",${own}}`)
+  t.equal(await read(service, '/plants/1'), `{"id":1,"name":"Abies",${own}}`)
 })

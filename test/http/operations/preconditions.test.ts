@@ -57,12 +57,16 @@ const malformed = () => [
   ...['"a"; *', '', 'W/', ','],
 ]
 
+/** All values for a read and a change, and two of them for each other operation. */
+const some = <Value>(call: Call, values: readonly Value[]) =>
+  ['GET', 'PUT'].includes(String(call.method)) ? values : values.slice(0, 2)
+
 for (const call of [...READS, ...CHANGES]) {
   const what = `${call.method} ${JSON.stringify(call.body ?? '')}`
   const isRead = READS.includes(call)
 
   t.test(`${what} succeeds if If-Match has the plant's entity tag`, async (t) => {
-    for (const ifMatch of equal()) {
+    for (const ifMatch of some(call, equal())) {
       await importPlants(service.store, [plant], 'replace')
       const { status } = await send(call, { 'If-Match': ifMatch })
       t.equal(status, call.method === 'DELETE' ? 204 : 200, String(ifMatch))
@@ -74,7 +78,7 @@ for (const call of [...READS, ...CHANGES]) {
     const isWeak =
       'If-Match has a weak ETag, which never matches: remove its W/, which a proxy that ' +
       'compresses responses adds, or turn off compression of JSON in the proxy'
-    for (const ifMatch of [...different(), ...weak()]) {
+    for (const ifMatch of [...some(call, different()), ...some(call, weak())]) {
       const message = String(ifMatch).includes('W/') ? isWeak : changed
       await assertRejected(t, { ...call, headers: { 'If-Match': ifMatch } }, 412, 41201, message)
       if (!isRead) continue
@@ -86,7 +90,7 @@ for (const call of [...READS, ...CHANGES]) {
   t.test(`${what} with a malformed header is rejected`, async (t) => {
     for (const name of isRead ? ['if-match', 'if-none-match'] : ['if-match']) {
       const message = `the header ${name} must be * or a comma-separated list of entity tags`
-      for (const value of malformed()) {
+      for (const value of some(call, malformed())) {
         await assertRejected(t, { ...call, headers: { [name]: value } }, 400, 40004, message)
       }
     }
@@ -94,13 +98,13 @@ for (const call of [...READS, ...CHANGES]) {
 
   if (isRead) {
     t.test(`§13.1.2: ${what} gets 304 if If-None-Match has the entity tag`, async (t) => {
-      for (const known of [...equal(), ...weak()]) {
+      for (const known of [...some(call, equal()), ...some(call, weak())]) {
         for (const headers of [{}, { 'If-Match': etag }]) {
           const answer = await send(call, { ...headers, 'If-None-Match': known })
           t.match(answer, { status: 304, headers: { etag } }, String(known))
         }
       }
-      for (const other of [...different(), `W/"${etag.slice(2)}`]) {
+      for (const other of [...some(call, different()), `W/"${etag.slice(2)}`]) {
         t.equal((await send(call, { 'If-None-Match': other })).status, 200, other)
       }
     })
@@ -110,7 +114,7 @@ for (const call of [...READS, ...CHANGES]) {
   t.test(`${what} with If-None-Match is rejected, and the message suggests If-Match`, async (t) => {
     const message =
       'this operation does not accept If-None-Match; use If-Match with the ETag that you read'
-    for (const ifNoneMatch of ['*', etag, 'a', '']) {
+    for (const ifNoneMatch of some(call, ['*', etag, 'a', ''])) {
       for (const ifMatch of [{}, { 'If-Match': '*' }, { 'If-Match': etag }]) {
         const headers = { ...ifMatch, 'If-None-Match': ifNoneMatch }
         await assertRejected(t, { ...call, headers }, 400, 40004, message)

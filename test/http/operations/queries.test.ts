@@ -66,25 +66,23 @@ const REJECTED: Record<string, (readonly [message: string, ...queries: string[]]
   ],
 }
 for (const [path, rejected] of Object.entries(REJECTED)) {
-  for (const [message, query] of rejected.flatMap(([message, ...queries]) =>
-    queries.map((query) => [message, query] as const),
-  )) {
-    t.test(`${path}?${query.slice(0, 40)} is rejected`, async (t) => {
-      const target = `${path}?${query}`.replace(/&$/, '')
-      const answer = await service.call({ method: 'GET', path: target })
-      t.match({ status: answer.status }, { status: 400 })
-      t.strictSame(answer.json, { error: 40004, message })
-      t.equal((await service.call({ method: 'HEAD', path: target })).status, 400)
-    })
-  }
-}
-
-for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
-  t.test(`the query ${query}, which is not UTF-8, is rejected`, async (t) => {
-    const { json } = await service.call({ method: 'GET', path: `/plants?${query}` })
-    t.same(json, { error: 40003, message: 'the query is not valid percent-encoded UTF-8' })
+  t.test(`invalid parameters of ${path} are rejected`, async (t) => {
+    for (const [message, ...queries] of rejected) {
+      for (const query of queries) {
+        const target = `${path}?${query}`.replace(/&$/, '')
+        const { status, json } = await service.call({ method: 'GET', path: target })
+        t.strictSame([status, json], [400, { error: 40004, message }], query.slice(0, 40))
+      }
+    }
   })
 }
+
+t.test('a query that is not UTF-8 is rejected', async (t) => {
+  for (const query of ['tag=%', 'tag=%zz', 'tag=%ff', 'tag=%ed%a0%80', '%c0=1']) {
+    const { json } = await service.call({ method: 'GET', path: `/plants?${query}` })
+    t.same(json, { error: 40003, message: 'the query is not valid percent-encoded UTF-8' }, query)
+  }
+})
 
 const WITHOUT_PARAMETERS: Call[] = [
   { method: 'POST', path: '/plants', body: { id: 4n, name: 'Abies', tag: 'Tree' } },

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
-import { build, stop } from 'esbuild'
-import t from 'tap'
-import { loadContract } from '../../../contract/contract.ts'
-import { PAGE_BUNDLE } from '../../../scripts/page-bundle.ts'
-import { defaultConfig } from '../../../src/config/config.ts'
+import t, { type Test } from 'tap'
+import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { known } from '../../../contract/known.ts'
+import type { OwnField } from '../../../contract/own-fields.ts'
+import { type Config, defaultConfig } from '../../../src/config/config.ts'
 import { loadPage } from '../../../src/http/page/page.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
@@ -141,67 +141,52 @@ t.test('with --docs off, all clients get the page, which knows it', async (t) =>
     t.match(page, { status: 200, headers: { vary: 'Accept-Encoding' } })
     t.match(page.body, 'page/main.js')
   }
-  t.strictSame((await readSettings(off)).settings, { docs: false, fields: [] })
+  t.strictSame(settingsIn((await call('/', HTML, off)).body), { docs: false, fields: [] })
   t.equal((await off.call({ method: 'GET', path: '/documentation' })).status, 404)
 })
 
-/** What the page learns from its document. */
-async function readSettings(of: Service): Promise<{ settings: unknown; policy: string }> {
-  const { body, headers } = await call('/', HTML, of)
+/** What a document tells the page. */
+function settingsIn(html: string): unknown {
   const [, attribute = ''] =
-    /<meta name="plant-store" content="([^"]*)">\n<\/head>/.exec(body) ?? []
-  const json = attribute.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
-  return { settings: JSON.parse(json), policy: `${headers['content-security-policy']}` }
+    /<meta name="plant-store" content="([^"]*)">\n<\/head>/.exec(html) ?? []
+  return JSON.parse(attribute.replaceAll('&quot;', '"').replaceAll('&amp;', '&'))
+}
+
+/** Loads the document and a script with a configuration, and returns the settings in it and the policies of both. */
+async function load(t: Test, config: Partial<Config>, fields: readonly OwnField[] = []) {
+  const document = readFileSync(new URL('../../../dist/page/index.html', import.meta.url))
+  const folder = t.testdir({ 'index.html': document, 'main.js': '' })
+  const contract = extendContract(loadContract(), fields)
+  const configured = { ...defaultConfig(), ...config }
+  const files = await loadPage(configured, contract, pathToFileURL(`${folder}/`))
+  const [html, script] = [known(files.get('index.html')), known(files.get('main.js'))]
+  const settings = settingsIn(Buffer.from(html.identity).toString())
+  return { settings, policy: html.policy, scriptPolicy: script.policy }
 }
 
 t.test('the page knows the own fields of plants', async (t) => {
   const schema = { type: 'string', title: '"><script>alert(1)</script>' } as const
-  const { settings } = await readSettings(
-    await startService(t, { fields: [{ name: 'constructor', schema }] }),
-  )
+  const { settings } = await load(t, {}, [{ name: 'constructor', schema }])
   const fields = [{ name: 'constructor', type: 'string', isRequired: false, schema }]
   t.strictSame(settings, { docs: true, fields })
 })
 
 t.test('the page knows how people sign in, and can call the issuer', async (t) => {
   const issuer = 'https://id.example:8443/realms/"&amp;<'
-  const config = {
-    oidcIssuer: issuer,
-    oidcAudience: 'urn:plants',
-    oidcClientId: '"><script>alert(1)</script>&quot;',
-    oidcReadScope: 'read',
-  }
-  const instead = await startService(t, { config })
-  const { settings, policy } = await readSettings(instead)
-  const scopes = ['read', 'plants:write']
-  const { oidcClientId: clientId } = config
-  t.strictSame(settings, {
-    docs: true,
-    signIn: { issuer, clientId, audience: 'urn:plants', scopes },
-    fields: [],
-  })
-  const { settings: usualSettings, policy: usual } = await readSettings(service)
-  t.strictSame(usualSettings, { docs: true, fields: [] })
+  const clientId = '"><script>alert(1)</script>&quot;'
+  const config = { oidcIssuer: issuer, oidcAudience: 'urn:plants', oidcReadScope: 'read' }
+  const { settings, policy, scriptPolicy } = await load(t, { ...config, oidcClientId: clientId })
+  const signIn = { issuer, clientId, audience: 'urn:plants', scopes: ['read', 'plants:write'] }
+  t.strictSame(settings, { docs: true, signIn, fields: [] })
   const connect = "connect-src 'self'"
-  t.equal(policy, usual.replace(connect, `${connect} https://id.example:8443`))
+  t.equal(policy, scriptPolicy.replace(connect, `${connect} https://id.example:8443`))
   t.match(policy, /script-src 'self';/)
-  for (const path of ['/page/main.js', '/documentation/']) {
-    t.equal((await call(path, HTML, instead)).headers['content-security-policy'], usual)
-  }
-})
-
-t.test('without a client of the issuer, the page asks for tokens only', async (t) => {
-  const config = { oidcIssuer: 'https://id.example', oidcAudience: 'plants' }
-  const { settings, policy } = await readSettings(await startService(t, { config }))
-  t.strictSame(settings, { docs: true, fields: [] })
-  t.match(policy, "connect-src 'self';")
-})
-
-t.test('the built page is up to date', async (t) => {
-  const { outputFiles } = await build({ ...PAGE_BUNDLE, write: false }).finally(stop)
-  for (const { path, contents } of outputFiles) {
-    t.ok(readFileSync(path).equals(contents), `${path}: run npm run page`)
-  }
+  // Without a client of the issuer, the page asks for tokens only.
+  const usual = { settings: { docs: true, fields: [] }, policy: scriptPolicy, scriptPolicy }
+  for (const others of [config, {}]) t.strictSame(await load(t, others), usual)
+  const served = await call('/', HTML)
+  t.strictSame(settingsIn(served.body), usual.settings)
+  t.equal(served.headers['content-security-policy'], scriptPolicy)
 })
 
 t.test('all files of the built page are served, whatever their names', async (t) => {

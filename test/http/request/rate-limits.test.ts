@@ -28,10 +28,14 @@ function statusesOf(answers: readonly Answer[]): number[] {
   return answers.map(({ status }) => status)
 }
 
+/** A service whose clients choose their addresses. */
+let service: Service
+t.before(async () => {
+  const config = { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' }
+  service = await startService(t, { config })
+})
+
 t.test('an address that has used up its failures gets 429', async (t) => {
-  const service = await startService(t, {
-    config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
-  })
   t.same(new Set(statusesOf(await fail(service, 10))), new Set([401]))
   const [answer] = await fail(service, 1)
   t.match(answer, {
@@ -59,21 +63,19 @@ t.test('requests from a limited address do not reach the store', async (t) => {
       },
     },
   })
-  for (let sent = 0; sent < 20; sent++) await service.call({ ...read, token: `wrong-${sent}` })
+  for (let sent = 0; sent < 12; sent++) await service.call({ ...read, token: `wrong-${sent}` })
   t.equal(asked, 10)
 })
 
 t.test('a previously valid token is exempt from the limit per address', async (t) => {
-  const service = await startService(t, {
-    config: { authFailureLimit: TEN_FAILURES, trustProxy: '127.0.0.1' },
-  })
-  const headers = forwarded('192.0.2.1')
+  const address = '192.0.2.3'
+  const headers = forwarded(address)
   const unseen = await service.issueToken('unseen', ['read'])
   const revoked = await service.issueToken('revoked', ['read'])
   for (const token of [service.token, revoked]) {
     t.equal((await service.call({ ...read, token, headers })).status, 200)
   }
-  await fail(service, 10)
+  await fail(service, 10, address)
   t.equal((await service.call({ ...read, headers })).status, 200)
   t.equal((await service.call({ ...read, token: unseen, headers })).status, 429)
   await service.store.removeToken('revoked')
@@ -90,7 +92,7 @@ t.test('X-Forwarded-For is used only if it comes from a trusted proxy', async (t
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES, trustProxy: '192.0.2.0/24' },
   })
-  for (let sent = 0; sent < 20; sent++) {
+  for (let sent = 0; sent < 11; sent++) {
     const token = await service.issueToken(`token-${sent}`, ['read'])
     t.equal((await service.call({ ...read, token })).status, 200, 'valid tokens do not count')
   }
@@ -164,8 +166,6 @@ const KEYS: [address: string, key: string][] = [
   ['1::4:5:6:7:8', '1:0:0:4::'],
   ['something a proxy made up', 'something a pro'],
 ]
-for (const [address, key] of KEYS) {
-  t.test(`${address} counts as ${key}`, async (t) => {
-    t.equal(addressKey(address), key)
-  })
-}
+t.test('an IPv6 address counts with all others of its network', async (t) => {
+  for (const [address, key] of KEYS) t.equal(addressKey(address), key, address)
+})

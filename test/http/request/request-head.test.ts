@@ -209,9 +209,9 @@ const REPEATED = [
   '@a',
 ]
 
-t.test('a megabyte of any input is checked in linear time', async (t) => {
+t.test('long input of any kind is checked in linear time', async (t) => {
   for (const part of REPEATED) {
-    const text = part.repeat(2 ** 20 / part.length)
+    const text = part.repeat(2 ** 18 / part.length)
     for (const value of [text, `${text} `, `a:${text}`, `[${text}]`, `[v1.${text}`]) {
       for (const host of [value, 'x']) {
         const message = {

@@ -1,46 +1,30 @@
 /** Connections that stay open after a response. */
 import { once } from 'node:events'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
-import { answersOf, type Service, startService } from '../../helpers/service.ts'
+import { answersOf, startService } from '../../helpers/service.ts'
 
 /** How long a connection can be idle, and then how long a request can take to arrive. */
 const [KEEP_ALIVE_MS, REQUEST_MS] = [200, 200]
 
-function start(t: Test): Promise<Service> {
+t.test('requests keep a connection open, and empty lines do not', async (t) => {
   const config = { requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS }
-  return startService(t, { config })
-}
-
-t.test('empty lines after a response do not keep a connection open', async (t) => {
-  const service = await start(t)
-  const socket = openConnection(t, service)
-  socket.write(formatHead(service, 'GET /plants'))
-  const [response] = await once(socket, 'data')
-  t.match(answersOf(response), [{ status: 200 }])
-  const drip = setInterval(() => socket.write('\r\n'), KEEP_ALIVE_MS / 4)
-  t.teardown(() => clearInterval(drip))
-  socket.resume()
-  await new Promise((resolve) => socket.once('close', resolve))
-  t.pass('the connection is closed')
-})
-
-t.test('a connection that sends requests stays open', async (t) => {
-  const service = await start(t)
-  const socket = openConnection(t, service)
-  const silent = openConnection(t, service).resume()
-  silent.write(`${formatHead(service, 'GET /plants')}\r\n`)
-  let isSilentOpen = true
-  silent.once('close', () => {
-    isSilentOpen = false
+  const service = await startService(t, { config })
+  const request = formatHead(service, 'GET /plants')
+  const [busy, dripping] = [openConnection(t, service), openConnection(t, service)]
+  const statuses: number[] = []
+  busy.on('data', (response: Buffer) => {
+    for (const { status } of answersOf(response)) statuses.push(status)
+    setTimeout(() => busy.write(`\r\n${request}`), KEEP_ALIVE_MS / 20)
   })
-  const statuses = new Set<number>()
-  let served = 0
-  for (; isSilentOpen; served++) {
-    socket.write(`\r\n${formatHead(service, 'GET /plants')}`)
-    const [response] = await once(socket, 'data')
-    for (const { status } of answersOf(response)) statuses.add(status)
-  }
-  t.same([...statuses], [200])
-  t.ok(served > 1, 'while another connection was closed')
+  busy.write(request)
+  dripping.write(request)
+  const [response] = await once(dripping, 'data')
+  t.match(answersOf(response), [{ status: 200 }])
+  const drip = setInterval(() => dripping.write('\r\n'), KEEP_ALIVE_MS / 4)
+  t.teardown(() => clearInterval(drip))
+  await once(dripping.resume(), 'close')
+  t.notOk(busy.closed)
+  t.ok(statuses.length > 1, 'while the other connection was closed')
+  t.same(new Set(statuses), new Set([200]))
 })

@@ -15,7 +15,7 @@ t.test('a client that does not read is disconnected, and one that waits is not',
     responseTimeoutMs: 400,
     instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
   })
-  await service.store.create({ id: 1n, name: '\x01'.repeat(4 * MIB) })
+  await service.store.create({ id: 1n, name: '\x01'.repeat(2 * MIB) })
   const socket = openConnection(t, service)
   const bytes = readAll(socket)
   socket.write(formatHead(service, 'GET /plants/2', 'Connection: close\r\n'))

@@ -84,7 +84,7 @@ t.test('an https URL is served over TLS', async (t) => {
 t.test('what follows an unread response over TLS is not served', async (t) => {
   // The service waits so long for the client to close the connection.
   const { port, token, store, app } = await startTls(t, { responseTimeoutMs: 3000 })
-  await store.create({ id: 1n, name: 'x'.repeat(2 ** 24) })
+  await store.create({ id: 1n, name: 'x'.repeat(2 ** 23) })
   for (const last of ['', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n']) {
     const socket = (await connectTls(port, ca)).pause()
     socket.write(head('GET', '/plants/1', token))
@@ -94,7 +94,7 @@ t.test('what follows an unread response over TLS is not served', async (t) => {
     await once(app.server, 'request')
     const bytes = await readAll(socket.resume())
     t.equal(String(bytes).match(/HTTP\/1.1/g)?.length, 1)
-    t.ok(bytes.length > 2 ** 24)
+    t.ok(bytes.length > 2 ** 23)
   }
   t.ok(await store.get(1n))
 })
@@ -216,8 +216,8 @@ t.test('the URL of an embedded service matches its certificate', async (t) => {
 })
 
 t.test('unread docs responses take a bounded amount of memory', async (t) => {
-  // Nobody loses memory to others.
-  const service = await startTls(t, { clock: { monotonic: () => 0 } })
+  // Nobody loses memory to others, and the limit is that of one of eight threads.
+  const service = await startTls(t, { clock: { monotonic: () => 0 }, threads: 8 })
   const { port } = service
   const bundle =
     'GET /documentation/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'
@@ -225,7 +225,7 @@ t.test('unread docs responses take a bounded amount of memory', async (t) => {
   const last = bundle.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')
   const unread: TLSSocket[] = []
   for (let status = 200; status === 200; ) {
-    t.ok(unread.length < 100, `${unread.length} clients have not read`)
+    t.ok(unread.length < 10, `${unread.length} clients have not read`)
     const socket = (await connectTls(port, ca)).pause()
     // The system takes the first responses.
     for (let isSent = true; isSent; ) {
