@@ -1,6 +1,6 @@
 /** Changing plants in the page, also while others do. */
 
-import type { Locator, Route } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -288,47 +288,6 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.match(await service.stored(1n), { name: 'mine' })
   })
 
-  t.test('a conflict names the plant, and shows both names', async (t) => {
-    const plants = await begin(t, 'Abies', 'Acer', 'Alnus')
-    const versions = plants.page.locator('.conflict .version')
-    await plants.edit('Abies', { name: 'Abies nigra', tag: 'Shrub' })
-    await put(1, { name: 'Abies', tag: 'Bush' })
-    await plants.shows('Somebody has changed plant 1.')
-    t.same(await versions.allInnerTexts(), [
-      'Yours\nAbies nigra',
-      'Stored now\nAbies',
-      'Yours\nShrub',
-      'Stored now\nBush',
-    ])
-    await plants.button('Save mine').click()
-    await plants.rows('Abies nigra').waitFor()
-
-    await plants.edit('Acer', { name: 'Acer rubrum' })
-    await service.call({ method: 'DELETE', path: '/plants/2' })
-    await plants.shows('Somebody has deleted plant 2.')
-    t.same(await versions.allInnerTexts(), ['Yours\nAcer rubrum\nTree', 'Deleted\nAcer\nTree'])
-    await plants.button('Leave it deleted').click()
-
-    const arrived = Promise.withResolvers<void>()
-    const overtaken = Promise.withResolvers<void>()
-    const hold = async (route: Route) => {
-      arrived.resolve()
-      await overtaken.promise
-      await route.continue()
-    }
-    await plants.page.route('**/plants/3', hold, { times: 1 })
-    await plants.button('Delete Alnus').click()
-    await arrived.promise
-    await put(3, { name: 'Alnus glutinosa' })
-    overtaken.resolve()
-    await plants.shows('Somebody has changed plant 3.')
-    t.same(await versions.allInnerTexts(), [
-      'To delete\nAlnus\nTree',
-      'Stored now\nAlnus glutinosa\nno tag',
-    ])
-    t.same(plants.complaints, [])
-  })
-
   t.test('a person can go on editing in a conflict, and add a deleted plant again', async (t) => {
     const plants = await begin(t, 'Abies')
     await plants.edit('Abies', { name: 'Abies nigra' })
@@ -343,27 +302,6 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.rows('Abies').waitFor()
     t.match(await service.stored(1n), { name: 'Abies', tag: 'Tree' })
     t.same(plants.complaints, [])
-  })
-
-  t.test('an undo whose id is taken meanwhile shows both plants', async (t) => {
-    const plants = await begin(t, 'Abies', 'Acer')
-    await plants.button('Delete Abies').click()
-    await plants.button('Undo').waitFor()
-    await service.call({ body: { id: 1, name: 'Abutilon' } })
-    await plants.button('Undo').click()
-    await plants.shows('There is already a plant with the id 1.')
-    t.same(await plants.page.locator('.conflict dd bdi').allInnerTexts(), [
-      'Abies',
-      'Tree',
-      'Abutilon',
-    ])
-    await plants.button('Choose another id').click()
-    await plants.button('Continue').click()
-    await plants.type({ id: '3' })
-    await plants.button('Save').click()
-    await plants.rows('Abies').waitFor()
-    t.match(await service.stored(3n), { name: 'Abies', tag: 'Tree' })
-    t.match(await service.stored(1n), { name: 'Abutilon' })
   })
 
   t.test('what was typed while there is no connection is sent once it is back', async (t) => {

@@ -11,9 +11,7 @@ import { type Service, startService } from '../helpers/service.ts'
 import { tabTo } from './keyboard.ts'
 import { findIllegible } from './legibility.ts'
 import {
-  barOf,
   CALM,
-  counts,
   dialogOf,
   type Person,
   type PlantsPage,
@@ -116,9 +114,6 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
 
   const named = (count: number): StoredPlant[] =>
     Array.from({ length: count }, (_, index) => ({ id: BigInt(index + 1), name: `Acer ${index}` }))
-
-  const csvOf = (plants: readonly StoredPlant[]) =>
-    recordFormats.csv.header + plants.map(recordFormats.csv.line).join('')
 
   t.test('a spreadsheet is mapped, previewed, imported and taken back on a phone', async (t) => {
     const service = await startService(t)
@@ -226,33 +221,6 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     t.same(page.complaints, [])
   })
 
-  t.test('what an import has done when the tab crashes can be taken back', async (t) => {
-    const service = await startService(t)
-    const stored = named(3)
-    await importPlants(service.store, stored, 'stop')
-    const crashing = await openPage(t, service.url, { token: service.token })
-    const page = new TransferPage(crashing)
-    const held = Promise.withResolvers<void>()
-    let lists = 0
-    await crashing.page.route('**/plants', (route) => {
-      if (route.request().method() !== 'PATCH') return route.continue()
-      lists += 1
-      // The third list does not arrive.
-      return lists === 3 ? held.resolve() : route.continue()
-    })
-    await page.drop({ name: 'plants.csv', content: csvOf(named(1203)) })
-    await page.import()
-    await held.promise
-    t.equal(await service.count(), 3 + 1000)
-    const plants = await crashing.crash()
-    await barOf(plants).getByText('Imported plants.csv: 1,000 plants').waitFor()
-    await plants.button('Undo').click()
-    await titled(plants, 'Undo finished')
-    t.same(await counts(plants), ['Deleted 1,000', 'Not undone 0'])
-    t.equal(await service.count(), 3)
-    t.same(plants.complaints, [])
-  })
-
   t.test('exports suit the filter and the country, and can be imported again', async (t) => {
     const service = await startService(t)
     const trees = [7n, 2n ** 63n - 1n].map((id) => ({ id, name: '=Abies × 1', tag: 'Tree' }))
@@ -297,63 +265,6 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     await page.titled('Import finished')
     t.same(await page.counts(), ['0', '2', '0'])
     t.same(page.complaints, [])
-  })
-
-  t.test('a comparison and an import can fail, continue and be canceled', async (t) => {
-    const service = await startService(t)
-    const page = await open(t, service)
-    const file = { name: 'plants.csv', content: csvOf(named(3000)) }
-    // The first requests hang.
-    await page.page.route('**/plants?id=*', () => {})
-    await page.drop(file)
-    await page.click('Preview')
-    await page.titled('Comparing plants.csv')
-    t.same(await page.problems(), [])
-    await page.click('Cancel')
-    await page.dialog.waitFor({ state: 'detached' })
-    await page.page.unroute('**/plants?id=*')
-    await page.page.route('**/plants?id=*', (route) => route.fulfill({ status: 404 }))
-    await page.drop(file)
-    await page.click('Preview')
-    await page.titled('Nothing was imported')
-    t.match(await page.dialog.innerText(), 'responded with status 404')
-    t.same(await page.problems(), [])
-    await page.page.unroute('**/plants?id=*')
-    await page.click('Back')
-
-    const context = page.page.context()
-    let batches = 0
-    await page.page.route('**/plants', (route) => {
-      batches += 1
-      if (batches !== 2) return route.continue()
-      return context.setOffline(true).then(() => route.abort())
-    })
-    await page.import()
-    await page.titled('Import paused')
-    t.match(await page.dialog.innerText(), 'The service could not be reached.')
-    t.same(await page.counts(), ['500', '0', '0'])
-    await page.page.keyboard.press('Escape')
-    t.ok(await page.dialog.isVisible())
-    await context.setOffline(false)
-    let later = 0
-    // The second batch of these hangs.
-    await page.page.route('**/plants', (route) => {
-      later += 1
-      return later === 2 ? undefined : route.continue()
-    })
-    await page.click('Continue')
-    await page.dialog.getByText('1,000').waitFor()
-    await page.drop({ name: 'other.csv', content: csvOf(named(3)) })
-    await page.click('Cancel')
-    await page.titled('Import canceled')
-    t.match(await page.dialog.innerText(), 'Importing the file again is safe.')
-    await page.click('Close')
-    t.equal(await service.count(), 1000)
-    await page.drop(file)
-    await page.import()
-    await page.titled('Import finished')
-    t.same(await page.counts(), ['2,000', '1,000', '0'])
-    t.equal(await service.count(), 3000)
   })
 
   t.test('import and export work with the keyboard alone', async (t) => {

@@ -198,22 +198,6 @@ testInBrowser(t, 'signing in to the page', (open) => {
     t.equal(await page.getByText('not saved').count(), 0, 'the copy is forgotten')
   })
 
-  t.test('when the session ends, nobody else finds what was typed', async (t) => {
-    const setting = await start(t, SHORT)
-    const plants = await openAs(t, open, setting)
-    await plants.button('Delete Abies alba').click()
-    await plants.button('Undo').click()
-    await plants.edit('Abies alba', { name: 'Abies nigra' })
-    await signOutAtIssuer(plants, setting.issuer)
-    await plants.shows('1 change is not saved')
-    await plants.shows("sign in again as ada's name")
-    await plants.button('Sign in').click()
-    await authenticate(plants, 'bob')
-    await plants.shows("bob's name")
-    await plants.rows('Abies alba').waitFor()
-    t.equal(await plants.page.locator('form.editor, .tray, .undo').count(), 0)
-  })
-
   t.test('the page says if it cannot sign the person out at the issuer', async (t) => {
     const setting = await start(t, { signsOut: false })
     const plants = await openAs(t, open, setting)

@@ -66,7 +66,7 @@ t.test('every plant is returned exactly as sent', async () => {
       assert.equal(await client.deletePlant(id), undefined)
     }),
     {
-      numRuns: runs(50),
+      numRuns: runs(25),
       examples: [
         [{ id: 2n ** 53n + 1n, name: 'x' }],
         [{ id: 2n ** 63n - 1n, name: 'x' }],

@@ -5,8 +5,8 @@ import { send } from '../helpers/service.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Starts a store with an admin port that is closed after the test. */
-async function start(t: Test, options: PlantStoreOptions = { faults: [] }) {
+/** Starts a store with an admin port, which is closed when the test ends. */
+async function start(t: Test, options: PlantStoreOptions) {
   const store = await startPlantStore({ adminPort: 0, ...options })
   t.teardown(store.close)
   const port = Number(new URL(String(store.adminUrl)).port)
@@ -19,8 +19,17 @@ async function start(t: Test, options: PlantStoreOptions = { faults: [] }) {
   return { store, admin, list }
 }
 
+let shared: Awaited<ReturnType<typeof start>>
+t.before(async () => {
+  shared = await start(t, { faults: [] })
+})
+t.beforeEach(() => {
+  shared.store.setFaults([])
+  shared.store.clearRequests()
+})
+
 t.test('faults are set, read and removed', async (t) => {
-  const { store, admin, list } = await start(t)
+  const { store, admin, list } = shared
   t.match(await admin('GET', '/faults'), { status: 200, body: '[]' })
   const faults = '[{"id":9007199254740993,"error":"store-busy","retryAfter":2}]'
   t.match(await admin('PUT', '/faults', faults), { status: 204, body: '' })
@@ -38,7 +47,7 @@ t.test('faults are set, read and removed', async (t) => {
 })
 
 t.test('requests are read and cleared, with exact ids', async (t) => {
-  const { store, admin, list } = await start(t)
+  const { store, admin, list } = shared
   await list()
   const { body } = await admin('GET', '/requests')
   const [{ at }] = JSON.parse(body)
@@ -53,7 +62,7 @@ t.test('requests are read and cleared, with exact ids', async (t) => {
 })
 
 t.test('invalid faults are refused with the reason, and the former ones stay', async (t) => {
-  const { store, admin } = await start(t)
+  const { store, admin } = shared
   store.setFaults([{ error: 'store-busy' }])
   for (const [body, error, message] of [
     ['[', 40001, 'faults are not valid JSON: Unexpected end of JSON input'],
@@ -71,7 +80,7 @@ t.test('invalid faults are refused with the reason, and the former ones stay', a
 const ROUTES = ['GET /faults', 'PUT /faults', 'DELETE /faults', 'GET /requests', 'DELETE /requests']
 
 t.test('a request of a web page of another origin is refused', async (t) => {
-  const { store, admin } = await start(t)
+  const { store, admin } = shared
   const adminUrl = String(store.adminUrl)
   const { host } = new URL(adminUrl)
   for (const route of ROUTES) {
@@ -89,7 +98,7 @@ t.test('a request of a web page of another origin is refused', async (t) => {
 })
 
 t.test('faults are JSON of a known length, at most 64 KiB', async (t) => {
-  const { admin } = await start(t)
+  const { admin } = shared
   const whole = '[]'.padEnd(2 ** 16)
   const charset = { 'content-type': 'application/json; charset=utf-8' }
   t.equal((await admin('PUT', '/faults', whole, charset)).status, 204)
@@ -112,7 +121,7 @@ t.test('faults are JSON of a known length, at most 64 KiB', async (t) => {
 })
 
 t.test('other methods are not allowed, and other requests have no body', async (t) => {
-  const { admin } = await start(t)
+  const { admin } = shared
   for (const [method, path, allow] of [
     ['POST', '/faults', 'GET, HEAD, PUT, DELETE'],
     ['PUT', '/requests', 'GET, HEAD, DELETE'],

@@ -1,9 +1,11 @@
 /** Every error that the contract documents for an operation can be caused, and is the documented one. */
 import t from 'tap'
+import { loadContract } from '../../contract/contract.ts'
 import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
-import { keysOf } from '../../contract/known.ts'
+import { keysOf, known } from '../../contract/known.ts'
+import { documentedErrors } from '../../src/faults/documented-errors.ts'
 import { operations } from '../helpers/contract-check.ts'
-import { CALLS, type FaultyService, startFaulty } from './faulty-service.ts'
+import { CALLS, startFaulty } from './faulty-service.ts'
 
 /** The service closes the connection after these. */
 const LAST: readonly ErrorCode[] = [
@@ -11,31 +13,6 @@ const LAST: readonly ErrorCode[] = [
   'headers-too-large',
   'unsupported-http-version',
 ]
-
-let faulty: FaultyService
-
-t.before(async () => {
-  faulty = await startFaulty(t)
-})
-
-for (const operation of keysOf(CALLS)) {
-  t.test(`every error of ${operation}`, async (t) => {
-    const { service, injection } = faulty
-    const documented = examplesOf(operation)
-    t.ok(documented.size > 10)
-    for (const [error, message] of documented) {
-      injection.setFaults([{ operation, error }])
-      const headers = { connection: 'keep-alive' }
-      const answer = await service.call({ ...CALLS[operation], headers })
-      const { status, error: number } = errorCodes[error]
-      t.equal(answer.status, status, error)
-      // Its example names the scope of another operation.
-      if (error === 'insufficient-scope') t.match(answer.json, { error: number })
-      else t.strictSame(answer.json, { error: number, message })
-      t.equal(answer.headers.connection, LAST.includes(error) ? 'close' : 'keep-alive', error)
-    }
-  })
-}
 
 /** The messages of the errors in the contract. */
 function examplesOf(operation: string): Map<ErrorCode, string> {
@@ -49,3 +26,36 @@ function examplesOf(operation: string): Map<ErrorCode, string> {
       .map(([name, { value }]) => [name as ErrorCode, (value as { message: string }).message]),
   )
 }
+
+const documented = documentedErrors(loadContract())
+
+t.test('each operation has the errors of the contract', async (t) => {
+  t.same([...documented.keys()].toSorted(), keysOf(CALLS).toSorted())
+  for (const operation of keysOf(CALLS)) {
+    t.ok(known(documented.get(operation)).size > 10)
+    t.strictSame(documented.get(operation), examplesOf(operation), operation)
+  }
+})
+
+t.test('each error can be caused', async (t) => {
+  const { service, injection } = await startFaulty(t)
+  for (const [index, error] of keysOf(errorCodes).entries()) {
+    const causes = keysOf(CALLS).filter((operation) => documented.get(operation)?.has(error))
+    // Errors of paths that do not exist are no operation's.
+    const operation = causes[index % causes.length]
+    if (operation === undefined) continue
+    const { status, error: number } = errorCodes[error]
+    injection.setFaults([{ operation, error }])
+    const headers = { connection: 'keep-alive' }
+    const answer = await service.call({ ...CALLS[operation], headers })
+    const what = `${error} of ${operation}`
+    t.equal(answer.status, status, what)
+    // Its example names the scope of another operation.
+    if (error === 'insufficient-scope') t.match(answer.json, { error: number })
+    else {
+      const message = documented.get(operation)?.get(error)
+      t.strictSame(answer.json, { error: number, message }, what)
+    }
+    t.equal(answer.headers.connection, LAST.includes(error) ? 'close' : 'keep-alive', what)
+  }
+})

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type Fault, type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/errors.ts'
-import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 async function start(t: Test, options: PlantStoreOptions) {
@@ -84,14 +83,4 @@ t.test('the command requires an admin port', async (t) => {
     stderr,
     'plant-store: --faults requires --admin-port, where faults are changed and requests are read\n',
   )
-})
-
-t.test('the command takes a file, and warns', async (t) => {
-  const file = join(t.testdir({ 'faults.json': '[{"cut":"before-work"}]' }), 'faults.json')
-  const args = ['--database=:memory:', '--port=0', '--admin-port=0', '--faults', file]
-  const command = new Command(t, args)
-  await command.listening()
-  const [, adminUrl] = await command.says(/metrics {3}(\S+)\/metrics\n/)
-  t.match(command.stderr, /requests fail on demand \(--faults\): only tests may use this store/)
-  t.equal(await (await fetch(`${adminUrl}/faults`)).text(), '[{"cut":"before-work"}]')
 })

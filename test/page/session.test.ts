@@ -15,11 +15,15 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
 import { startIssuer } from '../helpers/issuer.ts'
 import { makeMirror } from '../helpers/mirrors.ts'
-import { startService } from '../helpers/service.ts'
+import { type Service, startService } from '../helpers/service.ts'
 import { blockStorage, openTab } from './tab.ts'
 
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+})
+
 t.test('a token is kept for the tab, or in the browser, until it is forgotten', async (t) => {
-  const service = await startService(t)
   for (const lasting of [false, true]) {
     const tab = openTab(t)
     tab.open(`${service.url}/`)
@@ -44,7 +48,6 @@ t.test('without storage, a token is not kept', async (t) => {
 })
 
 t.test('a session knows what its token permits', async (t) => {
-  const service = await startService(t)
   openTab(t).open(`${service.url}/?from=bookmark`)
   const reader = await service.issueToken('reader', ['read'], 60_000)
   t.match(await openSession(reader), {
@@ -95,7 +98,6 @@ t.test('while nobody can change plants, a session cannot either, and knows why',
 })
 
 t.test('a session notices that its token is no longer accepted', async (t) => {
-  const service = await startService(t)
   openTab(t).open(`${service.url}/`)
   const token = await service.issueToken('revoked', ['read'])
   const { client, feedClient, rejected } = await openSession(token)
@@ -107,7 +109,6 @@ t.test('a session notices that its token is no longer accepted', async (t) => {
 })
 
 t.test('a session notices that the issuer has ended it', async (t) => {
-  const service = await startService(t)
   openTab(t).open(`${service.url}/`)
   const outcomes = [
     async () => service.token,

@@ -11,6 +11,14 @@ import { openTab, Tab } from './tab.ts'
 
 const PAGE = 'http://127.0.0.1:3000/plants/'
 
+let issuer: Issuer
+t.before(async () => {
+  issuer = await startIssuer(t)
+})
+t.beforeEach(() => {
+  issuer.fault = () => false
+})
+
 interface Setting {
   readonly issuer: Issuer
   readonly tab: Tab
@@ -19,7 +27,6 @@ interface Setting {
 
 /** Opens the page in a tab. */
 async function start(t: Test, app: Partial<BrowserApp> = {}): Promise<Setting> {
-  const issuer = await startIssuer(t)
   await issuer.register({ url: PAGE, ...app })
   const tab = openTab(t)
   tab.open(app.url ?? PAGE)
@@ -228,7 +235,6 @@ async function startPage(
     fault?: Issuer['fault']
   } = {},
 ) {
-  const issuer = await startIssuer(t)
   const { config, fault } = options
   if (fault !== undefined) issuer.fault = fault
   const service = await startService(t, {

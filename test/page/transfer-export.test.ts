@@ -29,7 +29,7 @@ const PLANTS = [
   { id: -(2n ** 63n), name: 'Abies', tag: 'some' },
   ...SIGNIFICANT.map((name, index) => ({ id: BigInt(index), name })),
   ...SIGNIFICANT.map((name, index) => ({ id: BigInt(10 + index), name, tag: name })),
-  ...Array.from({ length: 2100 }, (_, index) => ({
+  ...Array.from({ length: 1100 }, (_, index) => ({
     id: BigInt(100 + index),
     name: `Acer ${index}`,
   })),
@@ -48,7 +48,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     const { content: blob } = await exportAll(format, {}, progress)
     const { header, line } = recordFormats[format]
     t.equal(await blob.text(), header + PLANTS.map(line).join(''))
-    t.same(progress, [1000, 2000, PLANTS.length])
+    t.same(progress, [1000, PLANTS.length])
 
     const file = await openFile(new File([blob], 'plants'))
     const toPlant = plantMapper(file.guess, file.format)
@@ -129,7 +129,7 @@ t.test('a filter selects the plants', async (t) => {
     (await (await exportAll('ndjson', filter)).content.text()).match(/(?<="id":)-?\d+/g)
   t.same(await exportedIds({ tag: 'some' }), ['-9223372036854775808', '9223372036854775807'])
   t.same(await exportedIds({ tag: '' }), ['11'])
-  t.same(await exportedIds({ q: 'ACER 209' }), ['309', ...ids(2190, 10)])
+  t.same(await exportedIds({ q: 'ACER 109' }), ['209', ...ids(1190, 10)])
   t.equal(await exportedIds({ tag: 'none' }), null)
 })
 

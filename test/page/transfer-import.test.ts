@@ -17,7 +17,7 @@ t.before(async () => {
 })
 
 t.test('records are created in batches, and importing them again changes nothing', async (t) => {
-  const records = named('Abies', 1, 1200)
+  const records = named('Abies', 1, 600)
   const { client } = await connectThrough(t, service, [lostResponse], { retries: 0 })
   const failures: string[] = []
   const onFailure = async ({ name }: { name?: string }) => void failures.push(String(name))
@@ -25,11 +25,11 @@ t.test('records are created in batches, and importing them again changes nothing
   const { progress } = await importAll(t, service, records, options)
   t.same(
     progress.map(({ created }) => created),
-    [500, 1000, 1200],
+    [500, 600],
   )
   t.same(failures, ['ConnectionError'])
-  t.equal(await service.count('Abies'), 1200)
-  t.match(await importAll(t, service, records), { created: 0, unchanged: 1200, refused: [] })
+  t.equal(await service.count('Abies'), 600)
+  t.match(await importAll(t, service, records), { created: 0, unchanged: 600, refused: [] })
 })
 
 t.test('records without a plant, and those whose id is taken, are refused', async (t) => {
@@ -58,7 +58,7 @@ t.test('a canceled import keeps what is stored', async (t) => {
   const { signal } = controller
   const reason = new Error('canceled')
   const onProgress = () => controller.abort(reason)
-  const { error } = await importAll(t, service, named('Ilex', 6001, 1200), { signal, onProgress })
+  const { error } = await importAll(t, service, named('Ilex', 6001, 600), { signal, onProgress })
   t.equal(error, reason)
   t.equal(await service.count('Ilex'), 500)
 })
@@ -108,15 +108,15 @@ for (const scopes of [['read', 'write'], ['write']] as const) {
     const start = 20_001 + 1000 * scopes.length
     const token = await service.issueToken(`stop ${scopes}`, [...scopes])
     const client = createClient({ url: service.url, token })
-    await importPlants(service.store, named('Nerium', start + 700, 2), 'stop')
-    const { error, created, refused } = await importAll(t, service, named('Olea', start, 900), {
+    await importPlants(service.store, named('Nerium', start + 550, 2), 'stop')
+    const { error, created, refused } = await importAll(t, service, named('Olea', start, 600), {
       client,
       canRead: scopes.length === 2,
       onConflict: 'stop',
     })
     t.same(error, new FileProblem('A row has the id of a different plant.'))
-    t.match(refused, [[701]])
-    t.equal(created, 700)
-    t.match(await service.stored(BigInt(start + 699)), { name: 'Olea' })
+    t.match(refused, [[551]])
+    t.equal(created, 550)
+    t.match(await service.stored(BigInt(start + 549)), { name: 'Olea' })
   })
 }

@@ -8,7 +8,7 @@ import {
   PlantStoreError,
   type StoredPlant,
 } from '../../../client/client.ts'
-import type { Intent } from '../../../page/changes/delivery.ts'
+import { deliver, type Intent } from '../../../page/changes/delivery.ts'
 import {
   answered,
   connectThrough,
@@ -59,24 +59,6 @@ async function storedPlants(id: bigint[]): Promise<StoredPlant[]> {
   return (await createClient(service).listPlants({ id })).plants
 }
 
-t.test('after lost requests and responses, all can be taken back', async (t) => {
-  const seen = named('Abies', 100, 4)
-  await store(service, seen)
-  const intents = [
-    ...seen.slice(0, 2).map(tagging('Tree')),
-    ...seen.slice(2).map(removing),
-    ...named('Acer', 104, 2).map(adding),
-  ]
-  const ids = intents.map(({ id }) => id)
-  const faults = [lost, lostResponse, lost, passed, lost]
-  const { counts, undo, unknown, failures } = await runThrough(t, faults, intents)
-  t.equal(failures, 4)
-  t.same(counts, { created: 2, changed: 2, removed: 2, unchanged: 0 })
-  t.same([undo.map(({ id }) => id).sort(), unknown], [ids, 0])
-  await run(t, service, undo)
-  t.strictSame(await storedPlants(ids), seen)
-})
-
 t.test('plants whose addition was lost count as added', async (t) => {
   const intents = named('Alnus', 500, 3).map(adding)
   const { counts, undo, unknown } = await runThrough(t, [lostResponse], intents)
@@ -117,6 +99,20 @@ for (const { what, faults, id } of [
     t.strictSame(await storedPlants([id]), [theirs])
   })
 }
+
+t.test('a plant that comes and goes is tried a few times', async (t) => {
+  const json = { 'content-type': 'application/json' }
+  const exists = answered(409, json, '{"error":40901,"message":"x"}')
+  for (const [id, times, outcome] of [
+    [950n, 1, { kind: 'done', plant: { name: 'Abies' } }],
+    [951n, 4, { condition: 'plant-exists' }],
+  ] as const) {
+    const faults = Array.from({ length: times }, () => [exists, passed]).flat()
+    const { client } = await connectThrough(t, service, faults, { retries: 1 })
+    const delivered = deliver(client, { id, before: undefined, after: { name: 'Abies' } }, true)
+    t.match(await delivered.catch((error) => error), outcome)
+  }
+})
 
 t.test('several plants that fail together ask the person once', async (t) => {
   const seen = named('Erica', 1000, 3)

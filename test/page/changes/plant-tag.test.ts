@@ -14,7 +14,7 @@ import { adding, named, removing, run, store, tagging } from './run.ts'
 
 let service: Service
 t.before(async () => {
-  service = await startService(t, { fields: FIELDS, inFile: true })
+  service = await startService(t, { fields: FIELDS })
 })
 
 const long = anyText({ maxLength: 300 }).filter((text) => !text.includes('\0'))
@@ -27,7 +27,8 @@ const content = fc.record(
     height: fc.integer({ min: 0, max: 10_000 }),
     planted: fc.constantFrom('2026-03-21', '2026-11-26'),
     light: fc.constantFrom('sun', 'half shade', 'shade'),
-    photo: fc.webUrl({ withFragments: true }),
+    // fast-check's own generator of URLs first builds a table of all characters, which takes a second.
+    photo: fc.tuple(fc.domain(), text).map(([host, path]) => `https://${host}/${encodeURI(path)}`),
     price: fc.oneof(
       number,
       fc.nat().map((cents) => cents / 100),
@@ -81,27 +82,33 @@ t.test('plants with own fields and long text are changed in lists', async (t) =>
   t.same(methodsOf(proxy), Array(4).fill('PATCH /plants'))
 })
 
+/** Hides a field, as a service does whose operator has not given it. The entity tags stay those of whole plants. */
+async function fetchWithoutHeight(request: Request): Promise<Response> {
+  const response = await fetch(request)
+  const text = await response.text()
+  return new Response(text.replaceAll(/,"height":\d+/g, '') || null, response)
+}
+
 t.test('plants with hidden fields are changed one by one, after one try', async (t) => {
-  const hiding = await startService(t, { fields: [], sharedWith: service })
   const full = createClient({ url: service.url, token: service.token })
-  // A list of the page has a hundred of them.
-  const name = 'Acer'.padEnd(2622, '.')
-  const ids = named('', 2001, 100).map(({ id }) => id)
+  // A list of the page has almost all of them.
+  const name = 'Acer'.padEnd(13_110, '.')
+  const ids = named('', 2001, 20).map(({ id }) => id)
   const height = (id: bigint) => ({ id, name, height: Number(id % 100n) })
   await full.createPlants(ids.map(height))
-  const seen = await Array.fromAsync(createClient(hiding).plants({ after: 2000n }))
-  t.strictSame(seen, named(name, 2001, 100))
-  await store(hiding, named('Alnus', 3001, 50))
-  const { client, proxy } = await connectThrough(t, hiding)
+  const { client, proxy } = await connectThrough(t, service, [], { fetch: fetchWithoutHeight })
+  const seen = await Array.fromAsync(client.plants({ id: ids }))
+  t.strictSame(seen, named(name, 2001, 20))
+  await store(service, named('Alnus', 3001, 10))
   const later = [
-    ...named('Alnus', 3001, 50).map(removing),
-    ...named('Betula', 4001, 50).map(adding),
+    ...named('Alnus', 3001, 10).map(removing),
+    ...named('Betula', 4001, 10).map(adding),
   ]
-  const { counts, undo } = await run(t, hiding, [...seen.map(tagging('Tree')), ...later], {
+  const { counts, undo } = await run(t, service, [...seen.map(tagging('Tree')), ...later], {
     client,
   })
-  t.same(counts, { created: 50, changed: 100, removed: 50, unchanged: 0 })
-  t.equal(undo.length, 200)
+  t.same(counts, { created: 10, changed: 20, removed: 10, unchanged: 0 })
+  t.equal(undo.length, 40)
   const lists = methodsOf(proxy).filter((method) => method === 'PATCH /plants')
   t.equal(lists.length, 3, 'two with tags, and one to add plants')
   t.strictSame((await full.getPlant(2001n)).plant, { ...height(2001n), tag: 'Tree' } as StoredPlant)
