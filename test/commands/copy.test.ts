@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
+import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each } from '../helpers/lists.ts'
@@ -18,7 +19,7 @@ const UNTIL = new Date('2026-11-21T12:34:56.789Z')
 
 /** Two databases, and the commands that copy from one to the other. */
 async function databases(t: Test) {
-  const folder = t.testdir()
+  const folder = makeFolder(t, inMemory())
   const [from, to] = [join(folder, 'from.db'), join(folder, 'to.db')]
   for (const database of [from, to]) await useStore(database, async () => {})
   const copy = (what: string) => runHere([what, 'copy', from, '--database', to])

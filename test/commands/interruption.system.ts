@@ -49,6 +49,18 @@ for (const [format, signal, exitCode] of [
   })
 }
 
+t.test('an interrupted dry run reports what it has read', async (t) => {
+  const { load, feed, file } = importsOf(t)
+  await load([file('stored.csv', 'id,name\n1,one\n')])
+  const command = feed({}, 'csv', ['--dry-run', '--on-conflict', 'keep'])
+  await write(command.process.stdin as Writable, unfinished.csv)
+  command.process.kill('SIGINT')
+  const { code, stdout, stderr } = await command.finished()
+  t.equal(code, 130)
+  t.match(stdout, /^created 1\n[^]*\nkept 1\n[^]*\ndry run: nothing was stored\n/)
+  t.match(stderr, 'plant-store: interrupted: the summary counts the records that have been read\n')
+})
+
 t.test('an interrupted seed stores whole records only, and is continued', async (t) => {
   const { folder, database, file, stored } = importsOf(t)
   const pipe = join(folder, 'seed.csv')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { removeServiceLinks } from '../../src/config/service-links.ts'
-import { run } from '../helpers/command.ts'
+import { runHere } from '../helpers/command-here.ts'
 
 /** What Kubernetes sets for a Service with one named port. */
 function linksOf(service: string): NodeJS.ProcessEnv {
@@ -44,7 +44,7 @@ t.test('settings and misspelled variables are kept', async (t) => {
 t.test('the service starts in a pod next to a Service named plant-store', async (t) => {
   // The start fails after the settings are read, so that the test needs no fixed port.
   const env = { ...linksOf('plant-store'), PLANT_STORE_DATABASE: 'mysql://host/plants' }
-  const { code, stderr } = await run(t, [], { env })
+  const { code, stderr } = await runHere([], env)
   t.equal(code, 1)
   t.match(
     stderr,
