@@ -212,16 +212,3 @@ t.test('a database cannot control the terminal', async (t) => {
     t.ok(listed.split('\n')[1]?.startsWith(`${name}  `))
   }
 })
-
-t.test('both databases must exist', async (t) => {
-  const { to } = await databases(t)
-  const missing = `${to}.none`
-  const stderr = `plant-store: there is no database ${missing}\n`
-  for (const args of [
-    [missing, '--database', to],
-    [to, '--database', missing],
-  ]) {
-    const copied = await runHere(['token', 'copy', ...args])
-    t.strictSame(copied, { code: 1, stdout: '', stderr })
-  }
-})
