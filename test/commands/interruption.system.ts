@@ -1,4 +1,4 @@
-/** Imports and seeds that a signal interrupts, or whose input ends early. */
+/** Imports and seeds that a signal interrupts, or whose input or output ends early. */
 import { spawnSync } from 'node:child_process'
 import { createWriteStream, existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -99,6 +99,17 @@ t.test('a service that is stopped between its seed and its greeting stops cleanl
   t.match(stdout, 'token     use an existing one')
   t.match(stderr, /"stopped"/)
   t.match(stored(), [{ id: 1 }])
+})
+
+t.test('the import continues when the readers of its output exit', async (t) => {
+  const { database, file, stored } = importsOf(t)
+  const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
+  const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
+  const command = new Command(t, args)
+  command.process.stdout?.destroy()
+  command.process.stderr?.destroy()
+  t.equal((await command.finished()).code, 2)
+  t.match(stored(), [{ id: 1, name: 'a' }])
 })
 
 const lines = Array.from(
