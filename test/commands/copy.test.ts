@@ -6,7 +6,6 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each } from '../helpers/lists.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
@@ -14,6 +13,7 @@ import { sql } from '../stores/sqlite/files.ts'
 import { newWebhook, save } from '../stores/webhook-suite.ts'
 import { webhookIn } from '../webhooks/setting.ts'
 import { useStore } from './use-store.ts'
+import { replaceWaits } from './waits.ts'
 
 const UNTIL = new Date('2026-11-21T12:34:56.789Z')
 
@@ -140,11 +140,11 @@ t.test('webhooks of a frozen database are not copied before all is delivered', a
 
 t.test('webhook copy --wait copies once all is delivered', async (t) => {
   const { from, use, to, deliver, copying } = await frozenDatabases(t)
-  const command = new Command(t, [...copying, '--wait'])
-  await command.says(/^waiting .*\n/)
-  t.same(await use(to, (store) => store.webhooks.list()), [])
-  await deliver()
-  t.strictSame(await command.finished(), {
+  replaceWaits(t, async () => {
+    t.same(await use(to, (store) => store.webhooks.list()), [])
+    await deliver()
+  })
+  t.strictSame(await runHere([...copying, '--wait']), {
     code: 0,
     stdout: `waiting for the service of ${from} to deliver to orders\ncopied orders\ncopied removals\ncopied 2 of 2 webhooks to ${to}\n`,
     stderr: '',
@@ -153,11 +153,10 @@ t.test('webhook copy --wait copies once all is delivered', async (t) => {
 
 t.test('a signal ends webhook copy --wait', async (t) => {
   const { copying } = await frozenDatabases(t)
-  const command = new Command(t, [...copying, '--wait'])
-  await command.says(/^waiting .*\n/)
-  command.process.kill('SIGINT')
+  replaceWaits(t, () => process.emit('SIGINT'))
   const stderr = 'plant-store: interrupted: nothing was copied\n'
-  t.match(await command.finished(), { code: 130, stdout: /^.*\n$/, stderr })
+  const copied = await runHere([...copying, '--wait'])
+  t.match(copied, { code: 130, stdout: /^waiting .*\n$/, stderr })
 })
 
 t.test('nothing is copied if there is a different token with the same name', async (t) => {

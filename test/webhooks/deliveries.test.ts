@@ -568,78 +568,58 @@ t.test('many webhooks share the connections', async (t) => {
   t.equal(first.length, 64, 'each has the same share')
 })
 
-t.test('deliveries continue after the store was unavailable', async (t) => {
-  const { store, add, deliver, log } = await newPlace(t)
-  const receiver = await startPlain(t)
-  await add('orders', receiver.url)
-  const unavailable = new StoreUnavailable('failing', 'SQLITE_IOERR')
-  const failures = { readChanges: 2, list: 1, saveProgress: 1, lease: 1 }
-  const fail = (name: keyof typeof failures) => {
-    failures[name] -= 1
-    if (failures[name] >= 0) throw unavailable
-  }
-  const webhooks = replacing(store.webhooks, {
-    list: async () => {
-      fail('list')
-      return store.webhooks.list()
-    },
-    lease: async (owner) => {
-      fail('lease')
-      return store.webhooks.lease(owner)
-    },
-    saveProgress: async (owner, progress) => {
-      fail('saveProgress')
-      return store.webhooks.saveProgress(owner, progress)
-    },
-    release: async () => {
-      throw unavailable
-    },
+for (const [what, error, logged] of [
+  ['the store was unavailable', new StoreUnavailable('failing', 'SQLITE_IOERR'), []],
+  [
+    'a bug, which is logged',
+    new TypeError('bug'),
+    [
+      'internal error of the webhooks',
+      'internal error while delivering a webhook',
+      'webhook delivery failed',
+      'the webhook works again',
+    ],
+  ],
+] as const) {
+  t.test(`deliveries continue after ${what}`, async (t) => {
+    const { store, add, deliver, log } = await newPlace(t)
+    const receiver = await startPlain(t)
+    await add('orders', receiver.url)
+    const failures = { readChanges: 2, list: 1, saveProgress: 1, lease: 1 }
+    const failing =
+      <Arguments extends unknown[], Result>(
+        name: keyof typeof failures,
+        call: (...args: Arguments) => Promise<Result>,
+      ) =>
+      async (...args: Arguments) => {
+        failures[name] -= 1
+        if (failures[name] >= 0) throw error
+        return call(...args)
+      }
+    const webhooks = replacing(store.webhooks, {
+      list: failing('list', () => store.webhooks.list()),
+      lease: failing('lease', (owner: string) => store.webhooks.lease(owner)),
+      saveProgress: failing(
+        'saveProgress',
+        (...progress: Parameters<typeof store.webhooks.saveProgress>) =>
+          store.webhooks.saveProgress(...progress),
+      ),
+      release: async () => {
+        throw error
+      },
+    })
+    const readChanges = failing('readChanges', (request: ChangesRequest) =>
+      store.readChanges(request),
+    )
+    const deliveries = deliver({ store: replacing(store, { webhooks, readChanges }) })
+    await createPlants(store, 1, 3)
+    t.same(plantsIn(await receiver.until(3)), [1n, 2n, 3n])
+    await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
+    await deliveries.close()
+    t.ok((await webhookIn(store, 'orders')).owner, 'the lease ends by itself')
+    t.same(new Set(log.map(({ msg }) => msg)), new Set(logged))
   })
-  const failing = replacing(store, {
-    webhooks,
-    readChanges: async (request) => {
-      fail('readChanges')
-      return store.readChanges(request)
-    },
-  })
-  const deliveries = deliver({ store: failing })
-  await createPlants(store, 1, 3)
-  t.same(plantsIn(await receiver.until(3)), [1n, 2n, 3n])
-  await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
-  await deliveries.close()
-  t.ok((await webhookIn(store, 'orders')).owner, 'the lease ends by itself')
-  t.same(log, [])
-})
-
-t.test('a bug is logged, and the delivery is repeated', async (t) => {
-  const { store, add, deliver, log } = await newPlace(t)
-  const receiver = await startPlain(t)
-  await add('orders', receiver.url)
-  let bugs = 0
-  const buggy = async <Result>(call: () => Promise<Result>, max: number) => {
-    bugs += 1
-    if (bugs <= max) throw new TypeError('bug')
-    return call()
-  }
-  const webhooks = replacing(store.webhooks, {
-    list: () => buggy(() => store.webhooks.list(), 1),
-    saveProgress: (owner, progress) => buggy(() => store.webhooks.saveProgress(owner, progress), 8),
-  })
-  deliver({
-    store: replacing(store, {
-      webhooks,
-      readChanges: (request) => buggy(() => store.readChanges(request), 4),
-    }),
-  })
-  await createPlants(store, 1, 1)
-  await receiver.until(1)
-  await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
-  const errors = log.filter(({ level }) => level === 50).map(({ msg }) => msg)
-  t.same(
-    new Set(errors),
-    new Set(['internal error of the webhooks', 'internal error while delivering a webhook']),
-  )
-})
+}
 
 for (const [what, shift] of [
   ['is not renewed, or the machine slept', (clock: ManualClock) => clock.advance(8000)],
