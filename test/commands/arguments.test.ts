@@ -91,7 +91,8 @@ async function parseError(t: Test, args: readonly string[]): Promise<string> {
   }
   const command = program()
   capture(command)
-  await t.rejects(command.parseAsync(args, { from: 'user' }), { name: 'CommanderError' })
+  const parsed = command.parseAsync(args, { from: 'user' })
+  await t.rejects(parsed, { name: 'CommanderError', exitCode: 1 })
   return message
 }
 

@@ -67,57 +67,46 @@ t.test('the cache folder can be a symbolic link to another disk', async (t) => {
   t.same(readdirSync(join(home, 'disk')), ['plant-store'])
 })
 
-/** Modes with which another user could have prepared a folder, or could change it later. */
-const HOSTILE = [
-  ['.cache/plant-store', 0o770],
-  ['.cache/plant-store', 0o707],
-  ['.cache/plant-store', 0o755],
-  ['.cache', 0o770],
-  // In a folder that everyone can write to, with the sticky bit.
-  ['.cache', 0o1777],
-  // Others could rename the cache folder.
-  ['.', 0o777],
-] as const
-for (const [path, mode] of HOSTILE) {
-  t.test(`there is no cache if ~/${path} has the mode ${mode.toString(8)}`, async (t) => {
-    const home = homeOf(t)
-    makeCache(home)
-    chmodSync(join(home, path), mode)
-    t.equal(compileCacheFolder(), undefined)
-    t.equal(lstatSync(join(home, path)).mode & 0o7777, mode)
-  })
+const CACHE_FOLDER = join('.cache', 'plant-store')
+
+/** Makes a folder one that another user could have prepared, or could change later. */
+const hasMode = (path: string, mode: number) => (home: string) => chmodSync(join(home, path), mode)
+
+const belongsToAnother = (path: string) => (home: string) =>
+  chownSync(join(home, path), ANOTHER, ANOTHER)
+
+const UNSAFE: Readonly<Record<string, (home: string, t: Test) => void>> = {
+  'the group can write to it': hasMode(CACHE_FOLDER, 0o770),
+  'others can write to it': hasMode(CACHE_FOLDER, 0o707),
+  'others can read it': hasMode(CACHE_FOLDER, 0o755),
+  'the group can write to ~/.cache': hasMode('.cache', 0o770),
+  'everyone can write to ~/.cache, which has the sticky bit': hasMode('.cache', 0o1777),
+  'others could rename ~/.cache': hasMode('.', 0o777),
+  'it is in the home of another user, as with sudo': (_home, t) =>
+    t.intercept(process, 'geteuid', { value: () => ANOTHER }),
+  'this is Windows, which has no user ids': (_home, t) =>
+    t.intercept(process, 'geteuid', { value: undefined }),
+  'it is a file': (home) => {
+    rmSync(join(home, CACHE_FOLDER), { recursive: true })
+    writeFileSync(join(home, CACHE_FOLDER), '', { mode: 0o600 })
+  },
+  // Only root can give a folder to another user.
+  ...(user === 0 && {
+    'the home belongs to another user': belongsToAnother('.'),
+    '~/.cache belongs to another user': belongsToAnother('.cache'),
+    'it belongs to another user': belongsToAnother(CACHE_FOLDER),
+  }),
 }
-
-t.test('there is no cache if it is a file', async (t) => {
-  const file = join(homeOf(t), '.cache', 'plant-store')
-  writeFileSync(file, '', { mode: 0o600 })
-  t.equal(compileCacheFolder(), undefined)
-  t.ok(lstatSync(file).isFile())
-})
-
-function makeCache(home: string): void {
-  mkdirSync(join(home, '.cache', 'plant-store'), { mode: 0o700 })
-}
-
-for (const [what, geteuid] of [
-  ['in the home of another user, as with sudo', () => ANOTHER],
-  ['on Windows, which has no user ids', undefined],
-] as const) {
-  t.test(`there is no cache ${what}`, async (t) => {
+for (const [what, prepare] of Object.entries(UNSAFE)) {
+  t.test(`there is no cache if ${what}`, async (t) => {
     const home = homeOf(t)
-    t.intercept(process, 'geteuid', { value: geteuid })
+    mkdirSync(join(home, CACHE_FOLDER), { mode: 0o700 })
+    prepare(home, t)
+    const modes = () =>
+      ['.', '.cache', CACHE_FOLDER].map((path) => lstatSync(join(home, path)).mode)
+    const before = modes()
     t.equal(compileCacheFolder(), undefined)
-    t.same(readdirSync(home, { recursive: true }), ['.cache'])
-  })
-}
-
-const notRoot = user !== 0 && 'only root can give a folder to another user'
-for (const name of ['.', '.cache', '.cache/plant-store']) {
-  t.test(`there is no cache if ~/${name} belongs to another user`, { skip: notRoot }, async (t) => {
-    const home = homeOf(t)
-    makeCache(home)
-    chownSync(join(home, name), ANOTHER, ANOTHER)
-    t.equal(compileCacheFolder(), undefined)
+    t.same(modes(), before)
   })
 }
 

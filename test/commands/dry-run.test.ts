@@ -110,21 +110,6 @@ t.test('a dry run ends at a record after which nothing can be read', async (t) =
   t.match(stderr, /plant-store: reading ended at line 4: correct it and import the file again\n$/)
 })
 
-t.test('an interrupted dry run reports what it has read', async (t) => {
-  const { feed } = await dryRunsOf(t)
-  const command = feed({}, 'csv', ['--dry-run'])
-  // Longer than what the buffers between the processes hold, so that the reader has the lines before.
-  await new Promise((resolve) =>
-    command.process.stdin?.write(`id,name\n3,c\n4,${'d'.repeat(2 ** 20)}`, resolve),
-  )
-  command.process.kill('SIGINT')
-  const { code, stdout, stderr } = await command.finished()
-  t.equal(code, 130)
-  t.match(stdout, `created 1\n`)
-  t.match(stdout, END)
-  t.match(stderr, 'plant-store: interrupted: the summary counts the records that have been read\n')
-})
-
 t.test('the first difference is described, not a later one', async (t) => {
   const { database } = await dryRunsOf(t)
   const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members)

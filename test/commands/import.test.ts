@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { importsOf } from '../helpers/imports.ts'
 
@@ -147,15 +146,4 @@ t.test('an option that does not apply to the format is rejected', async (t) => {
     t.match(await load(args), { code: 1, stdout: '', stderr: says })
   }
   t.notOk(existsSync(database))
-})
-
-t.test('the import continues when the readers of its output exit', async (t) => {
-  const { database, file, stored } = importsOf(t)
-  const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
-  const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
-  const command = new Command(t, args)
-  command.process.stdout?.destroy()
-  command.process.stderr?.destroy()
-  t.equal((await command.finished()).code, 2)
-  t.match(stored(), [{ id: 1, name: 'a' }])
 })

@@ -1,4 +1,4 @@
-/** Imports and seeds that a signal interrupts, or whose input ends early. */
+/** Imports and seeds that a signal interrupts, or whose input or output ends early. */
 import { spawnSync } from 'node:child_process'
 import { createWriteStream, existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -49,6 +49,18 @@ for (const [format, signal, exitCode] of [
   })
 }
 
+t.test('an interrupted dry run reports what it has read', async (t) => {
+  const { load, feed, file } = importsOf(t)
+  await load([file('stored.csv', 'id,name\n1,one\n')])
+  const command = feed({}, 'csv', ['--dry-run', '--on-conflict', 'keep'])
+  await write(command.process.stdin as Writable, unfinished.csv)
+  command.process.kill('SIGINT')
+  const { code, stdout, stderr } = await command.finished()
+  t.equal(code, 130)
+  t.match(stdout, /^created 1\n[\s\S]*\nkept 1\n[\s\S]*\ndry run: nothing was stored\n/)
+  t.match(stderr, 'plant-store: interrupted: the summary counts the records that have been read\n')
+})
+
 t.test('an interrupted seed stores whole records only, and is continued', async (t) => {
   const { folder, database, file, stored } = importsOf(t)
   const pipe = join(folder, 'seed.csv')
@@ -87,6 +99,17 @@ t.test('a service that is stopped between its seed and its greeting stops cleanl
   t.match(stdout, 'token     use an existing one')
   t.match(stderr, /"stopped"/)
   t.match(stored(), [{ id: 1 }])
+})
+
+t.test('the import continues when the readers of its output exit', async (t) => {
+  const { database, file, stored } = importsOf(t)
+  const plants = file('bad.csv', `id,name\n${'x,y\n'.repeat(5000)}1,a\n`)
+  const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
+  const command = new Command(t, args)
+  command.process.stdout?.destroy()
+  command.process.stderr?.destroy()
+  t.equal((await command.finished()).code, 2)
+  t.match(stored(), [{ id: 1, name: 'a' }])
 })
 
 const lines = Array.from(

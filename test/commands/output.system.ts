@@ -122,6 +122,9 @@ t.test('commands whose standard output cannot be written', async (t) => {
 
   for (const [name, { args, database = USED, codes = RESULT }] of Object.entries(cases)) {
     for (const [output, script] of Object.entries(OUTPUTS) as [Output, string][]) {
+      // Only commands that look for a closed output notice it. One other shows what Node does.
+      const looks = name === 'serve' || name === 'check' || codes.closed !== 0
+      if (output === 'closed' && !looks) continue
       t.test(`${name} with the output ${output}`, async (t) => {
         const cwd = t.testdir()
         const own = join(cwd, database)

@@ -1,13 +1,15 @@
-import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { AccessTokens } from '../../service/access-tokens.ts'
 import { openDestination } from '../../src/commands/transfer/destination.ts'
-import { createPlant } from '../helpers/client.ts'
-import { Command } from '../helpers/command.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { ensureFirstToken } from '../../src/start/first-token.ts'
+import { openStore } from '../../src/stores/engines.ts'
 import { runHere } from '../helpers/command-here.ts'
 
-// The commands inherit this umask, so files are private only if the code makes them so.
+// The service and the commands run in this process, so files are private only if the code makes them so.
 const umask = process.umask(0)
 t.teardown(() => process.umask(umask))
 
@@ -16,10 +18,9 @@ const modeOf = (...path: string[]) => statSync(join(...path)).mode & 0o777
 t.test('every file that the service and its commands create is private', async (t) => {
   const folder = t.testdir()
   const database = join(folder, 'plants.db')
-  const service = new Command(t, ['--port', '0', '--database', database])
-  const url = await service.listening()
-  const token = readFileSync(join(folder, 'access-token'), 'utf8').trim()
-  t.equal((await createPlant(url, token, { id: 1, name: 'Abies' })).status, 200)
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
+  t.teardown(() => store.close())
+  await ensureFirstToken({ ...defaultConfig(), database }, new AccessTokens(store))
   const env = { PLANT_STORE_DATABASE: database }
   for (const args of [
     ['export', join(folder, 'plants.csv')],

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
+import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { runHere } from '../helpers/command-here.ts'
 
 t.test('a file that is not a database stops the start and is not modified', async (t) => {
@@ -50,10 +51,21 @@ for (const command of [
 
 const HINT = '; use --create to create it'
 
+const EXISTING = join(t.testdir(), 'existing.db')
+openDatabase({ file: EXISTING, lockTimeout: 0 }).close()
+
+t.test('token copy needs the database that it copies from', async (t) => {
+  const missing = `${EXISTING}.missing`
+  const stderr = `plant-store: there is no database ${missing}\n`
+  const copied = await runHere(['token', 'copy', missing, '--database', EXISTING])
+  t.strictSame(copied, { code: 1, stdout: '', stderr })
+})
+
 for (const { command, hint = '' } of [
   { command: ['token', 'list'] },
   { command: ['token', 'revoke', 'x'] },
   { command: ['token', 'create', '--name', 'x'], hint: HINT },
+  { command: ['token', 'copy', EXISTING] },
   { command: ['webhook', 'list'] },
   { command: ['import', 'data/sample.csv'], hint: HINT },
   { command: ['export'] },

@@ -1,17 +1,10 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { printBackup } from '../../src/commands/backup/repeated-backup.ts'
-import { systemClock } from '../../time/clock.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { filesOf, fill } from './large-database.ts'
-
-/** Replaces the waits until the end of the test. Each ends at once. */
-function replaceWaits(t: Test, pass: (milliseconds: number) => void): void {
-  const { wait } = systemClock
-  t.teardown(() => Object.assign(systemClock, { wait }))
-  Object.assign(systemClock, { wait: async (milliseconds: number) => pass(milliseconds) })
-}
+import { replaceWaits } from './waits.ts'
 
 for (const [interval, intervalMs, retry, retryMs] of [
   ['1h', 3_600_000, '1m', 60_000],

@@ -18,20 +18,18 @@ async function commandsOf(t: Test, database = join(makeFolder(t, inMemory()), 'p
   return { database, store, run }
 }
 
-/** Commands on the database of a running service. */
-async function serviceOf(t: Test) {
+t.test('a running service follows promote, freeze and unfreeze within a second', async (t) => {
   const service = await startService(t, { inFile: true })
   const pass = freezeClock(t)
+  const { database, store, run } = await commandsOf(t, service.database)
   /** The status of a create a second later. */
   const create = async () => {
     pass(999)
     return (await service.call(CREATE)).status
   }
-  return { ...(await commandsOf(t, service.database)), service, create }
-}
-
-t.test('a running service follows freeze and unfreeze within a second', async (t) => {
-  const { service, database, run, create } = await serviceOf(t)
+  await makeMirror(store)
+  t.equal(await create(), 403)
+  t.match(await run('promote'), { code: 0 })
   t.equal(await create(), 200)
   const refused = `changes to ${database} are refused until plant-store unfreeze\n`
   const accepted = `changes to ${database} are accepted\n`
@@ -72,12 +70,13 @@ t.test('an import into a restricted database says in one line how to end that', 
   ] as const) {
     const stderr = `plant-store: the store is restricted: ${reason}\n`
     t.match(await run('import', 'data/sample.csv'), { code: 1, stderr })
+    if (run !== frozen.run) continue
     t.same(await run('--port', '0', '--seed', 'data/sample.csv'), { code: 1, stdout: '', stderr })
   }
 })
 
 t.test('a mirror is promoted once it is consistent', async (t) => {
-  const { service, database, store, run, create } = await serviceOf(t)
+  const { database, store, run } = await commandsOf(t)
   const refused = (problem: string) => ({
     code: 1,
     stdout: '',
@@ -95,13 +94,10 @@ t.test('a mirror is promoted once it is consistent', async (t) => {
     const mirrors = 'it mirrors https://plants.example, so only plant-store mirror changes it'
     t.same(await run(command), refused(`${command} ${database}: ${mirrors}`))
   }
-  t.equal(await create(), 403)
   const { code, stdout } = await run('promote')
   t.equal(code, 0)
   const [first, ...rest] = stdout.split('\n')
   const promoted = `promoted: ${database} no longer mirrors https://plants.example and accepts changes`
   t.equal(first, promoted)
   t.match(rest.join(' '), /token copy.*webhook copy.*clients.*410/)
-  t.equal(await create(), 200)
-  t.equal(await service.count(), 1)
 })

@@ -1,11 +1,12 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { RENEW_FEED } from '../../src/stores/sqlite/feed/change-triggers.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { sqlite } from '../helpers/engine.ts'
 import { sql } from '../stores/sqlite/files.ts'
-import { save } from '../stores/webhook-suite.ts'
+import { newWebhook, save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
 import { webhookIn } from '../webhooks/setting.ts'
 import { useStore } from './use-store.ts'
@@ -16,7 +17,7 @@ const URL = 'https://receiver.example/hook'
 
 /** Runs `plant-store webhook …` on a database. */
 async function commandsOf(t: Test) {
-  const database = join(t.testdir(), 'plants.db')
+  const { database } = await sqlite(t)
   const use = <Result>(work: (store: Store) => Promise<Result>) => useStore(database, work)
   await use(async () => {})
   const webhook = (...args: string[]) => runHere(['webhook', ...args, '--database', database])
@@ -195,17 +196,11 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
     stderr:
       'plant-store: invalid --url: webhooks require https, except with --allow-private-webhooks\n',
   })
-  for (let number = 1; number < 100; number++) {
-    await use((store) =>
-      store.webhooks.add({
-        name: `webhook ${number}`,
-        url: URL,
-        events: ['newPlant'],
-        secret: 'whsec_',
-        createdAt: new Date(),
-      }),
-    )
-  }
+  await use(async (store) => {
+    for (let number = 1; number < WEBHOOKS_MAX; number++) {
+      await store.webhooks.add(newWebhook(`webhook ${number}`))
+    }
+  })
   const full = 'plant-store: there are already 100 webhooks: remove one first\n'
   t.match(await add('one-more'), { code: 1, stderr: full })
 })

@@ -6,6 +6,7 @@ import { openStore } from '../../src/stores/engines.ts'
 import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { runHere } from '../helpers/command-here.ts'
 import type { Service } from '../helpers/service.ts'
+import { until } from '../helpers/until.ts'
 import { fill, plantsOf } from './mirrored.ts'
 
 let service: Service
@@ -19,65 +20,68 @@ const VARIABLE = 'PLANT_STORE_MIRROR_TOKEN'
 
 t.test('mirror copies the plants to a new database, and continues with it', async (t) => {
   const database = join(t.testdir(), 'folder', 'mirror.db')
-  // Both requests for the second page of plants fail.
-  const lost = { operation: 'listPlants', cut: 'before-work' } as const
-  injection.setFaults([
-    { ...lost, nth: 2 },
-    { ...lost, nth: 3 },
-  ])
   const args = ['mirror', service.url, '--once', '--database', database]
   const first = await runHere(args, { [VARIABLE]: service.token })
-  t.match(first, { code: 0, stdout: `caught up with ${service.url} in ${database}\n` })
-  t.match(first.stderr, /^plant-store: behind http:\S+: no response from http:\S+: .+\n$/)
+  const stdout = `caught up with ${service.url} in ${database}\n`
+  t.strictSame(first, { code: 0, stdout, stderr: '' })
   const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   t.strictSame(await plantsOf(store), await plantsOf(service.store))
   const file = t.testdir({ token: `${service.token}\n` })
   const second = await runHere([...args, '--token-file', join(file, 'token')])
-  t.match(second, { code: 0, stderr: /^$/, stdout: /^caught up/ })
+  t.strictSame(second, { code: 0, stdout, stderr: '' })
 })
 
-for (const { what, args = [], variables = {}, says } of [
-  {
-    what: 'without a token',
-    says: /^plant-store: there is no access token .* PLANT_STORE_MIRROR_TOKEN/,
+t.test(
+  'mirror --once reports a signal before the end, and mirror ends without an error',
+  async (t) => {
+    for (const [options, code, stderr] of [
+      [['--once'], 143, /^plant-store: interrupted: the mirror has not caught up; run .*\n$/],
+      [[], 0, /^$/],
+    ] as const) {
+      injection.clearRequests()
+      injection.setFaults([{ delayMs: 600_000 }])
+      const database = join(t.testdir(), 'mirror.db')
+      const args = ['mirror', service.url, ...options, '--database', database]
+      const running = runHere(args, { [VARIABLE]: service.token })
+      await until('the source is read', () => injection.requests.length > 0)
+      process.emit('SIGTERM')
+      t.match(await running, { code, stdout: /^$/, stderr })
+    }
   },
-  {
-    what: 'with an invalid token',
-    variables: { [VARIABLE]: 'a secret with spaces' },
-    says: /^plant-store: invalid PLANT_STORE_MIRROR_TOKEN: expected (?!.*secret)/,
-  },
-  {
-    what: 'with a token of another service',
-    variables: { [VARIABLE]: 'a-token-of-another-service' },
-    says: /^plant-store: the source rejects the access token; create one there .*\n$/,
-  },
-  {
-    what: 'with a token file that does not exist',
-    args: ['--token-file', '/nowhere/token'],
-    says: /^plant-store: cannot read \/nowhere\/token: no such file or directory\n$/,
-  },
-  {
-    what: 'with credentials in the URL',
-    args: ['http://me:secret@127.0.0.1'],
-    variables: { [VARIABLE]: 'a-token-of-another-service' },
-    says: /^plant-store: invalid url: expected a URL such as (?!.*secret)/,
-  },
-]) {
-  t.test(`mirror ends ${what}`, async (t) => {
-    const [first = service.url, ...others] = args[0]?.startsWith('--')
-      ? [service.url, ...args]
-      : args
+)
+
+t.test('mirror ends without a usable token or URL', async (t) => {
+  injection.setFaults([])
+  const { url } = service
+  for (const [token, args, says] of [
+    [undefined, [url], /^plant-store: there is no access token .* PLANT_STORE_MIRROR_TOKEN/],
+    [
+      'a secret with spaces',
+      [url],
+      /^plant-store: invalid PLANT_STORE_MIRROR_TOKEN: expected (?!.*secret)/,
+    ],
+    [
+      'a-token-of-another-service',
+      [url],
+      /^plant-store: the source rejects the access token; create one there .*\n$/,
+    ],
+    [
+      undefined,
+      [url, '--token-file', '/nowhere/token'],
+      /^plant-store: cannot read \/nowhere\/token: no such file or directory\n$/,
+    ],
+    [
+      'a-token-of-another-service',
+      ['http://me:secret@127.0.0.1'],
+      /^plant-store: invalid url: expected a URL such as (?!.*secret)/,
+    ],
+  ] as const) {
     const database = join(t.testdir(), 'mirror.db')
-    const { code, stdout, stderr } = await runHere(
-      ['mirror', first, ...others, '--database', database],
-      variables,
-    )
-    t.equal(code, 1)
-    t.equal(stdout, '')
-    t.match(stderr, says)
-  })
-}
+    const line = ['mirror', ...args, '--database', database]
+    t.match(await runHere(line, { [VARIABLE]: token }), { code: 1, stdout: '', stderr: says })
+  }
+})
 
 t.test('the service ignores the token of the mirror', async (t) => {
   t.strictSame(tokenFromEnvironment({ [VARIABLE]: '' }), {})

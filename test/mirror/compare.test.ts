@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../contract/int64.ts'
 import { members } from '../../contract/members.gen.ts'
@@ -8,28 +7,44 @@ import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { answered, startFaultyProxy } from '../client/faulty-proxy.ts'
-import { startFaulty } from '../faults-on-demand/faulty-service.ts'
-import { Command } from '../helpers/command.ts'
+import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { sqlite } from '../helpers/engine.ts'
 import { each, removals } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
 import { exported, MAX, MIN } from '../stores/plants.ts'
 
-/** More than a page. */
-const PLANTS = [
+const plantsOf = (count: number) => [
   { id: MIN, name: 'first', tag: '' },
-  ...Array.from({ length: 1500 }, (_, index) => ({ id: BigInt(index) * 1_000n, name: `${index}` })),
+  ...Array.from({ length: count }, (_, index) => ({
+    id: BigInt(index) * 1_000n,
+    name: `${index}`,
+  })),
   { id: MAX, name: 'last' },
 ]
 
+const PLANTS = plantsOf(30)
+
+/** More than a page. */
+const MANY = plantsOf(1500)
+
 const POSITION = String.raw`up to the mirror's position at \S+Z`
 
-/** A service with PLANTS, and a database that is a mirror of it. */
-async function setUp(t: Test) {
-  const { service: source, injection } = await startFaulty(t)
-  await importPlants(source.store, PLANTS, 'stop')
-  const database = join(t.testdir(), 'mirror.db')
+let source: Service
+let injection: FaultyService['injection']
+t.before(async () => {
+  ;({ service: source, injection } = await startFaulty(t as Test))
+})
+
+/** Gives the source other plants, and opens a database that is a mirror of it. */
+async function setUp(t: Test, plants = PLANTS) {
+  injection.setFaults([])
+  injection.clearRequests()
+  const ids = (await exported(source.store)).map(({ id }) => id)
+  while (ids.length > 0) await source.store.apply(removals(ids.splice(0, 1000)), 'each')
+  await importPlants(source.store, plants, 'stop')
+  const { database } = await sqlite(t)
   const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   const cursor = await latest(source)
@@ -47,7 +62,7 @@ async function setUp(t: Test) {
   /** Compares in the process, by default as the command does. */
   const compareHere = (options: Partial<ComparisonOptions> = {}) =>
     compareMirror({ cursor, mirror: store, members, source: reader, onProgress() {}, ...options })
-  return { source, injection, database, store, copy, mirror, step, compare, reader, compareHere }
+  return { database, store, copy, mirror, step, compare, reader, compareHere }
 }
 
 async function latest({ store }: Service): Promise<string> {
@@ -55,18 +70,11 @@ async function latest({ store }: Service): Promise<string> {
   return typeof page === 'string' ? page : page.next
 }
 
-t.test('a mirror with the same plants is equal', async (t) => {
-  const { compare } = await setUp(t)
-  const { code, stdout, stderr } = await compare()
-  t.match({ code, stderr }, { code: 0, stderr: '' })
-  t.match(stdout, new RegExp(`^equal: 1,502 plants, ${POSITION}\n$`))
-})
-
 t.test('plants that have changed since the position of the mirror do not count', async (t) => {
-  const { source, compare } = await setUp(t)
+  const { compare } = await setUp(t, MANY)
   await source.store.remove(MIN)
   await source.store.update(1000n, { name: 'changed' })
-  const created = PLANTS.slice(1, -1).map(({ id }) => ({ id: id + 1n, name: 'created' }))
+  const created = MANY.slice(1, -1).map(({ id }) => ({ id: id + 1n, name: 'created' }))
   await importPlants(source.store, created, 'stop')
   await source.store.create({ id: 2n, name: 'created and removed' })
   await source.store.remove(2n)
@@ -78,58 +86,64 @@ t.test('plants that have changed since the position of the mirror do not count',
   t.equal(code, 0)
 })
 
-t.test('each kind of difference is found', async (t) => {
-  const { source, mirror, step, compare } = await setUp(t)
-  await step({
-    next: mirror,
-    changes: [
-      ...each('put', [
-        { id: -1n, name: 'unknown to the source' },
-        { id: 2000n, name: '2', tag: '' },
-        { id: MAX, name: 'Last' },
-      ]),
-      ...removals([MIN, 4000n]),
-    ],
-  })
-  await source.store.update(6000n, { name: 'changed' })
-  const { code, stdout } = await compare()
-  const [summary, ...lines] = stdout.split('\n')
-  const others = '; 1 others have changed since'
-  t.match(summary, new RegExp(`^found 5 differences, ${POSITION}${others}$`))
-  t.same(lines, [
-    `plant ${MIN}: missing here`,
-    'plant -1: missing at the source',
-    'plant 2000: different content',
-    'plant 4000: missing here',
-    `plant ${MAX}: different content`,
-    '',
-  ])
-  t.equal(code, 2)
-})
+t.test(
+  'a mirror with the same plants is equal, and each kind of difference is found',
+  async (t) => {
+    const { mirror, step, compare } = await setUp(t, MANY)
+    const same = await compare()
+    t.match(same, { code: 0, stderr: '' })
+    t.match(same.stdout, new RegExp(`^equal: 1,502 plants, ${POSITION}\n$`))
+    await step({
+      next: mirror,
+      changes: [
+        ...each('put', [
+          { id: -1n, name: 'unknown to the source' },
+          { id: 2000n, name: '2', tag: '' },
+          { id: MAX, name: 'Last' },
+        ]),
+        ...removals([MIN, 4000n]),
+      ],
+    })
+    await source.store.update(6000n, { name: 'changed' })
+    const { code, stdout } = await compare()
+    const [summary, ...lines] = stdout.split('\n')
+    const others = '; 1 others have changed since'
+    t.match(summary, new RegExp(`^found 5 differences, ${POSITION}${others}$`))
+    t.same(lines, [
+      `plant ${MIN}: missing here`,
+      'plant -1: missing at the source',
+      'plant 2000: different content',
+      'plant 4000: missing here',
+      `plant ${MAX}: different content`,
+      '',
+    ])
+    t.equal(code, 2)
+  },
+)
 
 t.test('only the first differences are printed', async (t) => {
   const { mirror, step, compare } = await setUp(t)
-  const removed = PLANTS.slice(1, 1001).map(({ id }) => id)
+  const removed = PLANTS.slice(1, 26).map(({ id }) => id)
   await step({ next: mirror, changes: removals(removed) })
   const { code, stdout } = await compare()
   const lines = stdout.trimEnd().split('\n')
-  t.match(lines[0], /^found 1,000 differences, /)
+  t.match(lines[0], /^found 25 differences, /)
   t.equal(lines[20], 'plant 19000: missing here')
-  t.equal(lines[21], 'and 980 more')
+  t.equal(lines[21], 'and 5 more')
   t.equal(lines.length, 22)
   t.equal(code, 2)
 })
 
 t.test('an empty mirror equals an empty source, and differs from another', async (t) => {
-  const { source, mirror, step, compare } = await setUp(t)
+  const { mirror, step, compare } = await setUp(t)
   await step({ next: mirror, changes: removals(PLANTS.map(({ id }) => id)) })
-  t.match((await compare()).stdout, /^found 1,502 differences/)
+  t.match((await compare()).stdout, /^found 32 differences/)
   for (const { id } of PLANTS) await source.store.remove(id)
   t.match((await compare()).stdout, new RegExp(`^equal: 0 plants, ${POSITION}\n$`))
 })
 
 t.test('a comparison keeps a limited number of differences', async (t) => {
-  const { source, mirror, step, compareHere } = await setUp(t)
+  const { mirror, step, compareHere } = await setUp(t)
   const differencesMax = 3
   for (let id = 0n; id < 5000n; id += 1000n) await source.store.remove(id)
   const changed = await compareHere({ differencesMax })
@@ -142,7 +156,7 @@ t.test('a comparison keeps a limited number of differences', async (t) => {
 })
 
 t.test('changes during the comparison neither count nor prolong it', async (t) => {
-  const { source, mirror, step, reader, compareHere } = await setUp(t)
+  const { mirror, step, reader, compareHere } = await setUp(t)
   await step({ next: mirror, changes: removals([MIN]) })
   let id = 1n
   const changing: ComparisonOptions['source'] = {
@@ -194,17 +208,17 @@ t.test('another database is not compared', async (t) => {
 })
 
 t.test('a source that is unavailable for a moment is asked again', async (t) => {
-  const { injection, compare } = await setUp(t)
+  const { compare } = await setUp(t)
   injection.setFaults([
     { nth: 1, cut: 'before-work' },
     { nth: 2, error: 'store-busy' },
   ])
-  t.match(await compare(), { code: 0, stdout: /^equal: 1,502 plants/ })
+  t.match(await compare(), { code: 0, stdout: /^equal: 32 plants/ })
   t.match(injection.requests, [{ fault: 0 }, { fault: 1 }, { fault: undefined }])
 })
 
 t.test('a source that stays unavailable ends the comparison', async (t) => {
-  const { injection, compare } = await setUp(t)
+  const { compare } = await setUp(t)
   injection.setFaults([{ nth: 3, error: 'store-busy', retryAfter: 3600 }])
   const { code, stdout, stderr } = await compare()
   t.match({ code, stdout }, { code: 1, stdout: '' })
@@ -212,7 +226,7 @@ t.test('a source that stays unavailable ends the comparison', async (t) => {
 })
 
 t.test('a source cannot control the terminal', async (t) => {
-  const { source, compare } = await setUp(t)
+  const { compare } = await setUp(t)
   const fault = answered(200, { 'content-type': 'application/json' }, '"\u001b[2J\u009b2J\n"')
   const { url } = await startFaultyProxy(t, source, [fault])
   t.match(await compare({ url }), {
@@ -222,12 +236,10 @@ t.test('a source cannot control the terminal', async (t) => {
 })
 
 t.test('a signal ends the comparison', async (t) => {
-  const { source, injection, database } = await setUp(t)
-  const { url } = source
+  const { compare } = await setUp(t)
   injection.setFaults([{ nth: 2, delayMs: 600_000 }])
-  const env = { PLANT_STORE_MIRROR_TOKEN: source.token }
-  const command = new Command(t, ['compare', url, '--database', database], { env })
+  const compared = compare()
   await until('the plants are read', () => injection.requests.length === 2)
-  command.process.kill('SIGINT')
-  t.same(await command.finished(), { code: 130, stdout: '', stderr: 'plant-store: interrupted\n' })
+  process.emit('SIGINT')
+  t.same(await compared, { code: 130, stdout: '', stderr: 'plant-store: interrupted\n' })
 })

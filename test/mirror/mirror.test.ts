@@ -1,9 +1,9 @@
 /** Mirrors of a real service. */
-
+import assert from 'node:assert/strict'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { isConsistent, type RestrictionStep, STEP_TEXT_MAX } from '../../service/restriction.ts'
+import { isConsistent, type RestrictionStep } from '../../service/restriction.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -19,12 +19,13 @@ t.beforeEach(async (t) => {
 
 /** Asserts that the mirror has the plants of a service, and can be read. */
 async function isCopyOf({ store }: Service, t: Test): Promise<void> {
-  t.strictSame(await plantsOf(copy.store), await plantsOf(store))
+  // Many times faster than tap's.
+  assert.deepEqual(await plantsOf(copy.store), await plantsOf(store))
   t.ok(isConsistent(await copy.position()))
 }
 
 t.test('all plants are copied, with any id and content', async (t) => {
-  await fill(service.store, 2500)
+  await fill(service.store, 1500)
   await createAll(service.store, [
     { id: INT64_MIN, name: '' },
     { id: INT64_MAX, name: '\u{1f335} "\\\n', tag: '\ufffd' },
@@ -37,33 +38,14 @@ t.test('all plants are copied, with any id and content', async (t) => {
     }),
   })
   // The first begins the copy. The last page ends with the greatest id, so nothing can follow.
-  t.equal(steps, 4)
-  t.strictSame(copy.lines, ['copied 1000', 'copied 2000', 'copied 2502', 'caught up'])
+  t.equal(steps, 3)
+  t.strictSame(copy.lines, ['copied 1000', 'copied 1502', 'caught up'])
   await isCopyOf(service, t)
   t.strictSame(await copy.position(), { source: service.url, cursor: await latest(service.store) })
 })
 
-t.test('a page of changes that affect too much text is applied in smaller steps', async (t) => {
-  const count = 1 + STEP_TEXT_MAX / 2 ** 20
-  const ids = Array.from({ length: count }, (_, index) => BigInt(index))
-  for (const id of ids) await service.store.create({ id, name: 'x'.repeat(2 ** 20) })
-  await copy.run()
-  for (const id of ids) await service.store.remove(id)
-  const results: string[] = []
-  await copy.run({
-    store: withRestrict(copy.store, async (step) => {
-      const result = await copy.store.restrict(step)
-      results.push(result)
-      return result
-    }),
-  })
-  t.ok(results.includes('too-large'))
-  await isCopyOf(service, t)
-  t.strictSame(await plantsOf(copy.store), [])
-})
-
 t.test('a mirror of another database stops, and a restart reconciles it', async (t) => {
-  await fill(service.store, 3500)
+  await fill(service.store, 1500)
   await copy.run()
   const other = await startService(t)
   await fill(other.store, 1200, 'Acer')

@@ -50,30 +50,17 @@ const STORED: readonly StoredPlant[] = [
 
 /** A service with own fields, and a database to mirror it. */
 async function setUp(t: Test, fields: readonly OwnField[]) {
-  const folder = makeFolder(t, inMemory())
-  const database = join(folder, 'source.db')
   const token = 'a-token-of-the-source'
-  let url = ''
-  const serve = async (declared: readonly OwnField[]) => {
-    const service = await startPlantStore({ database, token, contract: writeOverlay(t, declared) })
-    t.teardown(() => service.close())
-    url = service.url
-    return service
-  }
-  const { close } = await serve(fields)
+  const { url, close } = await startPlantStore({ token, contract: writeOverlay(t, fields) })
+  t.teardown(close)
   const int64Fields = fields.filter(({ schema }) => schema.format === 'int64')
   const client = createClient({ url, token, int64Fields: int64Fields.map(({ name }) => name) })
-  const copy = join(folder, 'mirror.db')
+  const copy = join(makeFolder(t, inMemory()), 'mirror.db')
   const run = (command: string, ...args: string[]) =>
     runHere([command, url, '--database', copy, ...args], { PLANT_STORE_MIRROR_TOKEN: token })
   const contractOf = (declared: readonly OwnField[]) => ['--contract', writeOverlay(t, declared)]
   return {
     client,
-    /** Starts the source again with other fields. */
-    restart: async (declared: readonly OwnField[]) => {
-      await close()
-      await serve(declared)
-    },
     mirror: (declared?: readonly OwnField[]) =>
       run('mirror', '--once', ...(declared ? contractOf(declared) : [])),
     compare: () => run('compare'),

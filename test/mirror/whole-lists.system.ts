@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { isConsistent, type RestrictionStep } from '../../service/restriction.ts'
+import { isConsistent, type RestrictionStep, STEP_TEXT_MAX } from '../../service/restriction.ts'
 import { SourceUnavailable } from '../../src/mirror/failures.ts'
 import type { MirrorSource } from '../../src/mirror/source.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -133,6 +133,27 @@ t.test('a mirror whose source is lost after a page has whole lists when promoted
   t.match(await runHere(['promote', '--database', copy.database]), { code: 0 })
   t.strictSame([...namesIn(await plantsOf(copy.store))], ['before'])
   t.match(await runHere(['check', '--database', copy.database]), { code: 0 })
+})
+
+t.test('a page of changes that affect too much text is applied in smaller steps', async (t) => {
+  const source = await startSource(t)
+  const copy = await TestMirror.open(t, source)
+  const count = 1 + STEP_TEXT_MAX / 2 ** 20
+  const ids = IDS.slice(0, count)
+  for (const id of ids) await source.store.create({ id, name: 'x'.repeat(2 ** 20) })
+  await copy.run()
+  for (const id of ids) await source.store.remove(id)
+  const results: string[] = []
+  await copy.run({
+    store: withRestrict(copy.store, async (step) => {
+      const result = await copy.store.restrict(step)
+      results.push(result)
+      return result
+    }),
+  })
+  t.ok(results.includes('too-large'))
+  t.ok(isConsistent(await copy.position()))
+  t.strictSame(await plantsOf(copy.store), [])
 })
 
 /** Makes 4,000 changes. */

@@ -4,10 +4,8 @@ import type { NewPlant } from '../../service/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import {
   type Counts,
-  type ImportStore,
   importRecords,
   newCounts,
-  REMEMBERED_IDS,
   type RecordImportOptions,
   TRANSACTION_RECORDS,
 } from '../../src/transfer/import.ts'
@@ -188,36 +186,6 @@ t.test('small records share a transaction', async (t) => {
   t.strictSame(sizes, [TRANSACTION_RECORDS, 2])
   t.strictSame(progress, [TRANSACTION_RECORDS])
   t.match(counts, { created: TRANSACTION_RECORDS + 1, replayed: 1 })
-})
-
-t.test('a stated number of ids is remembered, across transactions', async (t) => {
-  const store: ImportStore = { apply: async (changes) => changes.map(() => 'created') }
-  const repeated: string[] = []
-  const plants = Array.from({ length: REMEMBERED_IDS + 1 }, (_, id) => ({
-    id: BigInt(id),
-    name: '',
-  }))
-  const results = [...plants, ...plants.slice(-2)]
-  async function* batches(): AsyncGenerator<RecordBatch, void> {
-    const records = results.map((result, index) => ({ number: index + 1, result }))
-    for (let at = 0; at < records.length; at += TRANSACTION_RECORDS) {
-      yield { records: records.slice(at, at + TRANSACTION_RECORDS), endByte: at }
-    }
-  }
-  await importRecords(batches(), {
-    store,
-    onConflict: 'stop',
-    onError: 'stop',
-    counts: newCounts(),
-    locate: (number) => `line ${number}`,
-    onRefused: () => {},
-    onRepeated: (where, message) => repeated.push(`${where}: ${message}`),
-    onProgress: () => {},
-  })
-  const last = plants.length - 1
-  t.strictSame(repeated, [
-    `line ${plants.length + 1}: repeats id ${last - 1} of line ${last} (created)`,
-  ])
 })
 
 t.test('fewer records share a transaction if they are large', async (t) => {

@@ -13,6 +13,7 @@ import { formatPlants } from '../../src/transfer/export.ts'
 import { exportFormats } from '../../src/transfer/format.ts'
 import { readRecords } from '../../src/transfer/readers.ts'
 import { storable } from '../helpers/arbitraries.ts'
+import { runs } from '../helpers/runs.ts'
 
 interface Kind {
   readonly schema: FieldSchema
@@ -100,6 +101,7 @@ for (const format of exportFormats) {
         }
         assert.deepEqual(read, given)
       }),
+      { numRuns: runs(100) },
     )
   })
 }

@@ -100,8 +100,8 @@ export interface Place {
   readonly log: LogLine[]
 }
 
-export async function newPlace(t: Test, database = ':memory:'): Promise<Place> {
-  const store = await openStore({ database, lockTimeout: 60_000 })
+export async function newPlace(t: Test): Promise<Place> {
+  const store = await openStore({ database: ':memory:', lockTimeout: 60_000 })
   const running: WebhookDeliveries[] = []
   t.teardown(async () => {
     await Promise.all(running.map((each) => each.close()))
