@@ -1,8 +1,7 @@
-/** The imports between folders, the vocabulary of the domain, and the length of functions. */
+/** The imports between folders, and the vocabulary of the domain. */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import ts from 'typescript'
 
 /** What the files of a folder can import in addition to each other: folders, or single files. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -98,8 +97,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src', 'contract', 'time', 'service', 'client', 'tools'],
 }
 
-/** A function that fits on a screen can be read without scrolling. */
-const FUNCTION_LINES_MAX = 80
+/** A relative path in an import, at the end of a statement or in a call. The formatter makes all look like this. */
+const IMPORT = /\b(?:from|import) ?\(?'(\.[^']*)'/g
 
 const files = globSync(
   '{contract,time,service,client,formats,page,src,tools,bench,scripts}/**/*.{ts,tsx}',
@@ -176,14 +175,6 @@ t.test('no two folders import each other', async (t) => {
   )
 })
 
-t.test(`no function is longer than ${FUNCTION_LINES_MAX} lines`, async (t) => {
-  const long = files
-    .filter((file) => /^(contract|time|service|client|formats|page|src)\//.test(file))
-    .flatMap((file) => functionsOf(file).filter(({ lines }) => lines > FUNCTION_LINES_MAX))
-    .map(({ at, lines }) => `${at}: ${lines}`)
-  t.same(long, [])
-})
-
 /** The imports of some files that match, each as `importer → imported`. */
 function edges(importers: readonly string[], matches: (imported: string) => boolean): string[] {
   return importers.flatMap((file) => {
@@ -194,26 +185,9 @@ function edges(importers: readonly string[], matches: (imported: string) => bool
 
 /** The files that a file imports, including those it imports types from. */
 function importsOf(file: string): string[] {
-  return ts
-    .preProcessFile(readFileSync(file, 'utf8'))
-    .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
-    .map(({ fileName }) => join(dirname(file), fileName))
-}
-
-/** Where the functions of a file start, and how many lines they have from their parameters to their end. */
-function functionsOf(file: string): { readonly at: string; readonly lines: number }[] {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
-  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line + 1
-  const functions: { readonly at: string; readonly lines: number }[] = []
-  const visit = (node: ts.Node): void => {
-    if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
-      const start = lineOf(node.getStart())
-      functions.push({ at: `${file}:${start}`, lines: lineOf(node.end) - start + 1 })
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return functions
+  return Array.from(readFileSync(file, 'utf8').matchAll(IMPORT), ([, imported = '']) =>
+    join(dirname(file), imported),
+  )
 }
 
 /**

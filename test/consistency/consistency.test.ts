@@ -6,7 +6,7 @@ import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'
 
 t.test('contending clients see a consistent store: kill', async (t) => {
-  const report = await run(kill, { owner: t, seed: newSeed(), seconds: runs(10) })
+  const report = await run(kill, { owner: t, seed: newSeed(), seconds: runs(5) })
   t.comment(formatReport(report))
   t.same(report.violations, [])
 })

@@ -4,7 +4,8 @@ import t from 'tap'
 import { type CreateResult, type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../helpers/lists.ts'
-import { Cluster, cancelWaits, refusedWhenCancelled, until } from './cluster.ts'
+import { until } from '../helpers/until.ts'
+import { Cluster, cancelWaits, refusedWhenCancelled } from './cluster.ts'
 
 /** The timeout of calls that must fail, because they wait for the standbys. */
 const IMPATIENCE_MS = 1500
@@ -41,7 +42,10 @@ t.test('a replay is not acknowledged before a standby has the plant', async (t) 
   await refused(fir)
   await refused(fir)
   await cancelWaits(primary)
-  await until(async () => (await primary.query('SELECT id FROM plants', 'replays')).length > 0)
+  await until(
+    'the plant is committed',
+    async () => (await primary.query('SELECT id FROM plants', 'replays')).length > 0,
+  )
   await refused(fir)
   for (const plant of [fir, pine, pine]) {
     await refusedWhenCancelled(t, primary, () => store.create(plant))
@@ -51,7 +55,7 @@ t.test('a replay is not acknowledged before a standby has the plant', async (t) 
   for (const plant of [fir, pine]) {
     let result: CreateResult | undefined
     // The stores may have to reconnect first.
-    await until(async () => {
+    await until('the plant is acknowledged', async () => {
       result = await store.create(plant).catch(() => undefined)
       return result !== undefined
     })
@@ -72,7 +76,7 @@ t.test('a repeated removal is not acknowledged before a standby has removed it',
   t.same(await primary.query('SELECT id FROM plants', 'removals'), [])
   for (const { server } of standbys) server.thaw()
   let result: string | undefined
-  await until(async () => {
+  await until('the removal is acknowledged', async () => {
     result = await store.remove(1n).catch(() => undefined)
     return result !== undefined
   })

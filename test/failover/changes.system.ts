@@ -4,9 +4,10 @@ import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
 import { createAll } from '../helpers/lists.ts'
+import { until } from '../helpers/until.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
 import { exported } from '../stores/plants.ts'
-import { Cluster, refusedWhenCancelled, until } from './cluster.ts'
+import { Cluster, refusedWhenCancelled } from './cluster.ts'
 
 /** The timeout of calls that must succeed on a busy machine. */
 const PATIENCE_MS = 20_000
@@ -47,12 +48,12 @@ t.test('a change appears only once a standby has it', async (t) => {
 
   await primary.crash()
   await cluster.promote()
-  await until(async () => {
+  await until('the feed can be read', async () => {
     const page = await follower.readChanges({ after: start, limit: 10 }).catch(() => undefined)
     return page !== undefined
   })
   t.same(await pageOf(follower, start), { changes: [], next: start })
-  await until(async () => {
+  await until('the plant is acknowledged', async () => {
     const result = await writer.create({ id: 2n, name: 'again' }).catch(() => undefined)
     return result !== undefined
   })

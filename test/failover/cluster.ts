@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { type Owner, PostgresServer, urlOf } from '../../tools/postgres/server.ts'
+import { until } from '../helpers/until.ts'
 
 const NAMES = ['one', 'two']
 
@@ -43,7 +44,7 @@ export class Cluster {
 
   /** Resolves once all standbys replicate from the primary. */
   async waitForStandbys(): Promise<void> {
-    await until(async () => {
+    await until('the standbys replicate', async () => {
       const following = await this.primary.query(
         "SELECT pid FROM pg_stat_replication WHERE state = 'streaming'",
       )
@@ -77,7 +78,7 @@ export class Cluster {
   async #checkpoint(standby: PostgresServer): Promise<void> {
     await this.primary.query('CHECKPOINT')
     const [now] = await this.primary.query<{ lsn: string }>('SELECT pg_current_wal_lsn() AS lsn')
-    await until(async () => {
+    await until('the standby has what the primary has', async () => {
       const [row] = await standby.query<{ has: boolean }>(
         `SELECT pg_last_wal_replay_lsn() >= '${now?.lsn}' AS has`,
       )
@@ -108,7 +109,7 @@ export class Cluster {
 async function receivedBy({ server }: Standby): Promise<bigint> {
   let received = ''
   // It may still be reading what the primary sent.
-  await until(async () => {
+  await until('a standby has read what the primary sent', async () => {
     const [row] = await server.query<{ open: boolean; received: string }>(
       `SELECT EXISTS (SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming') AS open,
               pg_last_wal_receive_lsn() - '0/0' AS received`,
@@ -117,11 +118,6 @@ async function receivedBy({ server }: Standby): Promise<bigint> {
     return row?.open === false
   })
   return BigInt(received)
-}
-
-/** Polls until the condition holds. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition()));
 }
 
 const NOT_REPLICATED = Object.assign(new Error(), { name: 'StoreUnavailable', detail: '01000' })
@@ -144,7 +140,7 @@ export async function refusedWhenCancelled(
   const refused = t.rejects(work(), NOT_REPLICATED, what).finally(() => {
     isRefused = true
   })
-  await until(async () => {
+  await until(`${what} is refused`, async () => {
     await cancelWaits(primary)
     return isRefused
   })

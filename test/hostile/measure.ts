@@ -30,7 +30,7 @@ const { scale, limit, attack: text } = program.opts<Options>()
 await inFolder(async (folder, owner) => {
   const stock = join(folder, 'stock.db')
   const database = join(folder, 'plants.db')
-  await makeStock(owner, stock, 10_000, 2000)
+  await makeStock(stock, 10_000, 2000)
   const { args } = await startIssuer(owner)
   for (const { name } of attacks.filter(({ name }) => name.includes(text))) {
     for (const suffix of ['', '-wal', '-shm']) rmSync(database + suffix, { force: true })

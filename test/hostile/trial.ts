@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import Sqlite from 'better-sqlite3'
+import { openStore } from '../../src/stores/engines.ts'
 import { Teardowns } from '../../tools/teardowns.ts'
 import { makeFolder } from '../../tools/temporary-folders.ts'
-import { type Owner, run } from '../helpers/command.ts'
+import type { Owner } from '../helpers/command.ts'
+import { createAll } from '../helpers/lists.ts'
 import { MEMORY_MAX, Target } from './target.ts'
 import { formatTally, Witness } from './witness.ts'
 
@@ -81,15 +82,14 @@ function missingFrom(database: string, plants: ReadonlyMap<bigint, string>): big
  *
  * @param long how many of them, from the first, have long names
  */
-export async function makeStock(owner: Owner, database: string, plants: number, long: number) {
-  const lines = Array.from({ length: plants }, (_, index) => {
+export async function makeStock(database: string, plants: number, long: number): Promise<void> {
+  const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
+  const stock = Array.from({ length: plants }, (_, index) => {
     const name = index < long ? 'x'.repeat(LONG) : 'Abies alba Mill.'
-    return `{"id":${index + 1},"name":"${name}","tag":"Tree"}\n`
+    return { id: BigInt(index + 1), name, tag: 'Tree' }
   })
-  const file = `${database}.ndjson`
-  writeFileSync(file, lines.join(''))
-  const { code, stderr } = await run(owner, ['import', file, '--create', '--database', database])
-  if (code !== 0) throw new Error(`the import ended with ${code}: ${stderr}`)
+  await createAll(store, stock)
+  await store.close()
 }
 
 /** Calls `act` with a new folder, which is removed afterwards, and an owner of processes. */

@@ -1,6 +1,6 @@
 /**
  * Moves a service with tokens and a webhook from SQLite to PostgreSQL with the commands of docs/mirrors.md in their order,
- * and back. test/consistency/moves.system.ts does it while clients change the plants.
+ * and back. test/consistency/disasters.system.ts does it while clients change the plants.
  */
 import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'

@@ -17,14 +17,14 @@ export const fullDisk: Disaster = {
   consumers: CONSUMERS,
   start: async ({ owner, random, history }) => {
     const disk = new SmallDisk(owner)
-    const service = await new Service(owner, databaseIn(disk.folder)).start('--threads=4')
+    const service = await new Service(owner, databaseIn(disk.folder)).start('--threads=2')
     const harm = async () => {
       disk.fill()
       await setTimeout(random.below(FULL_MS_MAX))
       disk.makeRoom()
       await service.stop('SIGTERM')
       history.fence()
-      await service.start('--threads=4')
+      await service.start('--threads=2')
     }
     return { urls: service.urls, harm, database: service.database }
   },

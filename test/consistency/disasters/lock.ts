@@ -12,7 +12,7 @@ export const lock: Disaster = {
   consumers: CONSUMERS,
   start: async ({ owner, folder, random }) => {
     const timeout = `--lock-timeout=${LOCK_TIMEOUT_MS}ms`
-    const service = await new Service(owner, databaseIn(folder)).start('--threads=4', timeout)
+    const service = await new Service(owner, databaseIn(folder)).start('--threads=2', timeout)
     const holder = new Sqlite(service.database)
     owner.teardown(() => holder.close())
     const harm = async () => {

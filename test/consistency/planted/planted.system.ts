@@ -9,11 +9,11 @@ import { discover, formatDiscovery } from './planted.ts'
 const CHEAPEST = 4
 
 /** The seconds of each run. If every fault needs every run, that is less than two minutes. */
-const RUNS = [3, 9, 15]
+const RUNS = [1, 3, 9, 15]
 
 t.test('the judges find nothing without a fault', async (t) => {
   const sound = faultyService({ name: 'none', plant: () => ({}) })
-  const { violation } = await discover(sound, { owner: t, seed: newSeed(), runs: [3] })
+  const { violation } = await discover(sound, { owner: t, seed: newSeed(), runs: [1] })
   t.equal(violation, 'no violation')
 })
 

@@ -110,7 +110,7 @@ const abandonedReads: Attack = {
   run: async (attacker) => {
     const name = 'x'.repeat(1_000_000)
     const first = randomBytes(4).readUInt32BE()
-    await attacker.onConnections(36, (socket, index) =>
+    await attacker.onConnections(Math.min(36, attacker.scaled(400)), (socket, index) =>
       attacker.exchange(socket, createOf(`{"id":${first + index},"name":"${name}"}`)),
     )
     const queries = [

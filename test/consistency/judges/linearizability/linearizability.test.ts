@@ -1,6 +1,7 @@
 /** The judge of linearizability accepts what can have happened, and rejects what cannot. */
 import { join } from 'node:path'
 import t from 'tap'
+import { runs } from '../../../helpers/runs.ts'
 import { type Call, History, type Mark } from '../../history.ts'
 import { timelinesOf } from '../timelines.ts'
 import {
@@ -132,7 +133,7 @@ for (const [expected, histories] of [
   }
 }
 
-for (const seed of [1, 2]) {
+for (let seed = 1; seed <= runs(2); seed++) {
   for (const fences of [[], [20, 45, 70]]) {
     const name = `seed ${seed}, ${fences.length} fences`
     const calls = simulated(seed, { calls: 1000, lost: 500, fences })
