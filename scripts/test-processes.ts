@@ -29,9 +29,18 @@ export function groupFiles(pattern: string, size: number): string[][] {
   return groups
 }
 
-/** Runs all files that match, each process as a subtest. */
-export async function runProcesses(t: Test, pattern: string, size: number): Promise<void> {
-  t.jobs = 3
+/**
+ * Runs all files that match, each process as a subtest.
+ *
+ * @param jobs how many processes run at a time: more if they mostly wait
+ */
+export async function runProcesses(
+  t: Test,
+  pattern: string,
+  size: number,
+  jobs: number,
+): Promise<void> {
+  t.jobs = jobs
   t.setTimeout(0)
   const processes = groupFiles(pattern, size).map((files) => {
     // tap adds its loader to NODE_OPTIONS.
