@@ -8,6 +8,7 @@ import {
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { Restriction } from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
@@ -90,7 +91,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     preparing = prepareServer(config, store, links, log, served, faults)
     // If it fails first, the error is thrown once the token exists.
     preparing.catch(() => {})
-    const access = await ensureFirstToken(config, new AccessTokens(store))
+    const access = await ensureFirstToken(config, new AccessTokens(new TokenStore(store)))
     const server = await preparing
     const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)

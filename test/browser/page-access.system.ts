@@ -3,6 +3,7 @@
 import type { Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -125,7 +126,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
   })
 
   t.test('if the token is revoked, a new one of that name finds what was typed', async (t) => {
-    const tokens = new AccessTokens(service.store)
+    const tokens = new AccessTokens(new TokenStore(service.store))
     const token = await service.issueToken('ada', ['read', 'write'])
     const plants = await open(t, service.url, { token })
     await plants.edit('Abies alba', { name: 'Abies nigra' })
@@ -152,7 +153,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
   })
 
   t.test('if the token is revoked, another one does not find what was typed', async (t) => {
-    const tokens = new AccessTokens(service.store)
+    const tokens = new AccessTokens(new TokenStore(service.store))
     for (const isReloaded of [false, true]) {
       const token = await service.issueToken('revoked', ['read', 'write'])
       const plants = await open(t, service.url, { token })
@@ -198,7 +199,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     const proceed = await arrived.promise
     page.once('dialog', (dialog) => dialog.accept())
     await plants.button('Sign out').click()
-    await new AccessTokens(service.store).revoke('earlier')
+    await new AccessTokens(new TokenStore(service.store)).revoke('earlier')
     await plants.signIn(service.token)
     const late = page.waitForResponse((response) => response.status() === 401)
     await proceed()

@@ -1,4 +1,5 @@
 /** What `plant-store check --contract` says about stored own fields. */
+
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { FieldSchema, OwnField } from '../../contract/own-fields.ts'
@@ -11,6 +12,7 @@ import { readStoredFields } from '../../src/stores/shared/stored-fields.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sqlite } from '../helpers/engine.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
+import { readSetting } from '../helpers/settings.ts'
 
 const KEEP = { hide: false }
 
@@ -94,11 +96,11 @@ t.test('only the first invalid values are listed', async (t) => {
 
 t.test('a check whose result is not needed stores nothing', async (t) => {
   const { store } = await populate(t, ['"height":400'])
-  const before = await store.readSetting('fields')
+  const before = await readSetting(store, 'fields')
   for (const wider of [height(500), height(1000)]) {
     t.match(await results(store, [wider]), { length: 2 })
   }
-  t.equal(await store.readSetting('fields'), before)
+  t.equal(await readSetting(store, 'fields'), before)
 })
 
 t.test('a check during which plants change is repeated, if the fields are narrower', async (t) => {

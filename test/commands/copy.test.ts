@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -28,23 +29,27 @@ async function databases(t: Test) {
 t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
   const { from, to, use, copy } = await databases(t)
   const issued = await use(from, async (store) => {
-    const tokens = new AccessTokens(store)
+    const tokens = new AccessTokens(new TokenStore(store))
     const used = await tokens.issue({ name: 'used', scopes: ['read', 'write'] })
     await tokens.issue({ name: 'expiring', scopes: ['read'], lifetimeMs: 1000 })
-    await store.noteTokenUse('used', UNTIL)
+    await new TokenStore(store).noteUse('used', UNTIL)
     return used as string
   })
-  const tokensIn = (database: string) => use(database, (store) => store.listTokens())
+  const tokensIn = (database: string) => use(database, (store) => new TokenStore(store).list())
   t.strictSame(await copy('token'), {
     code: 0,
     stdout: `copied expiring\ncopied used\ncopied 2 of 2 tokens to ${to}\n`,
     stderr: '',
   })
   t.same(await tokensIn(to), await tokensIn(from))
-  const grant = await use(to, async (store) => new AccessTokens(store).verify(issued))
+  const grant = await use(to, async (store) =>
+    new AccessTokens(new TokenStore(store)).verify(issued),
+  )
   t.match(grant, { name: 'used', scopes: ['read', 'write'] })
-  await use(to, (store) => store.noteTokenUse('expiring', UNTIL))
-  await use(from, (store) => new AccessTokens(store).issue({ name: 'new', scopes: [] }))
+  await use(to, (store) => new TokenStore(store).noteUse('expiring', UNTIL))
+  await use(from, (store) =>
+    new AccessTokens(new TokenStore(store)).issue({ name: 'new', scopes: [] }),
+  )
   t.strictSame(await copy('token'), {
     code: 0,
     stdout: `skipped expiring\ncopied new\nskipped used\ncopied 1 of 3 tokens to ${to}\n`,
@@ -162,12 +167,14 @@ t.test('a signal ends webhook copy --wait', async (t) => {
 t.test('nothing is copied if there is a different token with the same name', async (t) => {
   const { from, to, use, copy } = await databases(t)
   const issue = (database: string, name: string) =>
-    use(database, (store) => new AccessTokens(store).issue({ name, scopes: ['read'] }))
+    use(database, (store) =>
+      new AccessTokens(new TokenStore(store)).issue({ name, scopes: ['read'] }),
+    )
   for (const name of ['a', 'z']) await issue(from, name)
   await issue(to, 'z')
   const stderr = `plant-store: ${to} has a different token named z; nothing was copied\n`
   t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
-  t.match(await use(to, (store) => store.listTokens()), [{ name: 'z' }])
+  t.match(await use(to, (store) => new TokenStore(store).list()), [{ name: 'z' }])
 })
 
 t.test('nothing is copied if there would be too many webhooks', async (t) => {
@@ -188,7 +195,9 @@ t.test('nothing is copied if there would be too many webhooks', async (t) => {
 
 t.test('a name that is taken during the copy is reported', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  await use(from, (store) => new AccessTokens(store).issue({ name: 'a', scopes: [] }))
+  await use(from, (store) =>
+    new AccessTokens(new TokenStore(store)).issue({ name: 'a', scopes: [] }),
+  )
   // A token with another name and the same key conflicts only when it is added, like one that was added meanwhile.
   sql(`ATTACH '${from}' AS source; INSERT INTO tokens SELECT * FROM source.tokens;
        UPDATE tokens SET name = 'other'`)(to)
@@ -201,7 +210,7 @@ t.test('a database cannot control the terminal', async (t) => {
   const hostile = 'a\u001b[2J\u009b2J\u007f\n'
   const name = 'a\\u001b[2J\\u009b2J\\u007f\\n'
   await use(from, async (store) => {
-    await new AccessTokens(store).issue({ name: hostile, scopes: [] })
+    await new AccessTokens(new TokenStore(store)).issue({ name: hostile, scopes: [] })
     await store.webhooks.add(newWebhook(hostile))
   })
   for (const kind of ['token', 'webhook']) {

@@ -1,4 +1,5 @@
 /** Mirrors of services whose plants have own fields. */
+
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
@@ -12,6 +13,7 @@ import type { Store } from '../../src/stores/shared/store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
+import { readSetting } from '../helpers/settings.ts'
 import { plantsOf } from './mirrored.ts'
 
 const height: OwnField = {
@@ -126,10 +128,10 @@ t.test('a database that cannot become a mirror keeps its fields', async (t) => {
   const { mirror, use } = await setUp(t, [])
   await use((store) => store.create({ ...FIR, fields: '"height":5' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database contains plants/ })
-  t.equal(await use((store) => store.readSetting('fields')), undefined)
+  t.equal(await use((store) => readSetting(store, 'fields')), undefined)
   await use((store) => store.restrict({ expected: undefined, next: 'frozen' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database is frozen/ })
-  t.equal(await use((store) => store.readSetting('fields')), undefined)
+  t.equal(await use((store) => readSetting(store, 'fields')), undefined)
 })
 
 t.test('pages of a thousand plants with a hundred fields are read', async (t) => {

@@ -106,7 +106,7 @@ for (const { what, change, room, count = room, text, rejected } of LIMITS) {
     await disk.endAll(changes)
     t.same(
       new Set(waiting.map(stateOf)),
-      new Set([change.type === 'removeToken' ? 'x' : change.type]),
+      new Set([change.type === 'changeRecords' ? 'x' : change.type]),
     )
     t.equal(stateOf(accepted), 'last', 'there is room once some have a result')
     t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 1)

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import type { MirrorRestriction, Restriction, RestrictionStep } from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { restrictedError } from '../../src/config/restricted-error.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -120,10 +121,10 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const store = await openOne(t, engine)
     await store.restrict(FREEZE)
     const token = { name: 'ci', digest: new Uint8Array(32), scopes: [], createdAt: new Date(0) }
-    t.ok(await store.addToken(token))
-    await store.noteTokenUse(token.name, new Date(1))
-    t.ok(await store.removeToken(token.name))
-    t.ok(await store.addFirstToken(token))
+    t.ok(await new TokenStore(store).add(token))
+    await new TokenStore(store).noteUse(token.name, new Date(1))
+    t.ok(await new TokenStore(store).remove(token.name))
+    t.ok(await new TokenStore(store).add(token, 1))
     t.equal(await store.webhooks.add(newWebhook('a')), 'added')
     t.strictSame(await store.webhooks.lease('process'), ['a'])
     await store.webhooks.release('process')

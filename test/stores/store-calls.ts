@@ -1,6 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
+import type { RecordChange } from '../../service/record-store.ts'
 import type { MirrorRestriction } from '../../service/restriction.ts'
-import { SELECTOR_BYTES } from '../../service/token-store.ts'
 import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
@@ -9,12 +9,12 @@ import { exported } from './plants.ts'
 type Call = (store: Store) => unknown
 
 const plant = { id: 1n, name: 'other', tag: 'tag 1' }
-const token = {
-  name: 'called',
-  digest: new Uint8Array(32),
-  scopes: ['read'],
-  createdAt: new Date(0),
-} as const
+const record = (expected: string | undefined, next: string | undefined): RecordChange => ({
+  kind: 'setting',
+  key: 'called',
+  expected,
+  next,
+})
 const webhook: NewWebhook = {
   name: 'called',
   url: 'https://receiver.example',
@@ -90,17 +90,16 @@ const METHOD_CALLS: Record<
       }),
     (store) => store.restrict({ expected: mirror, next: undefined }),
   ],
-  readSetting: [(store) => store.readSetting('called')],
-  replaceSetting: [
-    (store) => store.replaceSetting('called', undefined, 'x'),
-    (store) => store.replaceSetting('called', 'x', 'y'),
+  findRecord: [
+    (store) => store.findRecord('setting', { key: 'called' }),
+    (store) => store.findRecord('token', { alias: 'called' }),
   ],
-  findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
-  listTokens: [(store) => store.listTokens()],
-  addToken: [(store) => store.addToken(token)],
-  addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
-  noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
-  removeToken: [(store) => store.removeToken(token.name)],
+  listRecords: [(store) => store.listRecords('token')],
+  changeRecords: [
+    (store) => store.changeRecords([record(undefined, 'x'), record('x', 'y')]),
+    (store) => store.changeRecords([{ ...record(undefined, 'x'), key: 'other', max: 1 }]),
+    (store) => store.changeRecords([record('y', undefined)]),
+  ],
 }
 
 /** Calls of every method of `store.webhooks`. */

@@ -10,6 +10,31 @@ import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
+/** Makes records of tokens and settings, in a table that only one migration at a time can write to. */
+const CREATE_RECORDS: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS plant_store_records (
+     kind text NOT NULL,
+     key text NOT NULL,
+     alias text,
+     value text NOT NULL,
+     PRIMARY KEY (kind, key)
+   )`,
+  `CREATE UNIQUE INDEX IF NOT EXISTS plant_store_records_by_alias ON plant_store_records (kind, alias)
+   WHERE alias IS NOT NULL`,
+  `DO $do$ BEGIN
+     LOCK TABLE plant_store_records IN EXCLUSIVE MODE;
+     IF to_regclass('tokens') IS NULL THEN RETURN; END IF;
+     INSERT INTO plant_store_records (kind, key, alias, value)
+       SELECT 'token', name, encode(selector, 'hex'), json_strip_nulls(json_build_object(
+         'digest', encode(digest, 'hex'), 'scopes', string_to_array(scopes, ','),
+         'createdAt', created_at, 'expiresAt', expires_at, 'lastUsedAt', last_used_at))::text
+       FROM tokens;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'setting', name, value FROM plant_store_settings;
+     DROP TABLE tokens, plant_store_settings;
+   END $do$`,
+]
+
 /**
  * The statements that create the first schema version in an empty database, then those that upgrade each version to the
  * next. Replicas run them concurrently and repeatedly, so each needs `IF NOT EXISTS`. An index entry is limited to about
@@ -52,10 +77,14 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
     CREATE_RESTRICTION,
   ],
+  CREATE_RECORDS,
 ]
 
 /** The version of the schema that the first statements create. */
 export const FIRST_VERSION = 12
+
+/** The first version with records. */
+export const RECORDS_VERSION = 13
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1

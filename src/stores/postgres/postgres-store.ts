@@ -18,12 +18,17 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
+  RecordChange,
+  RecordKey,
+  RecordKind,
+  StoredRecord,
+} from '../../../service/record-store.ts'
+import type {
   Restriction,
   RestrictionResult,
   RestrictionStep,
 } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import { type ChangeList, measureList } from '../shared/plant-change.ts'
@@ -32,7 +37,6 @@ import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
-import { readSetting, replaceSetting } from './durability/stored-settings.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
@@ -44,7 +48,7 @@ import { listTags } from './plants/tag-scan.ts'
 import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
-import { PostgresTokens } from './postgres-tokens.ts'
+import { changeRecords, findRecord, listRecords } from './postgres-records.ts'
 import { PostgresWebhooks } from './postgres-webhooks.ts'
 import { advise } from './store-advice.ts'
 
@@ -60,7 +64,6 @@ export class PostgresStore implements Store {
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>
   readonly #pointReads: ReturnType<typeof pointReads>
-  readonly #tokens: PostgresTokens
   readonly #feed: PostgresFeed
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
@@ -95,7 +98,6 @@ export class PostgresStore implements Store {
       sizeOf: measureList,
     })
     this.#pointReads = pointReads(this.#read)
-    this.#tokens = new PostgresTokens(connections)
     this.webhooks = new PostgresWebhooks(connections)
   }
 
@@ -177,44 +179,22 @@ export class PostgresStore implements Store {
     })
   }
 
-  readSetting(name: string): Promise<string | undefined> {
-    return readSetting(this.#read, name)
+  findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
+    return findRecord(this.#read, kind, key)
   }
 
-  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
+  listRecords(kind: RecordKind): Promise<StoredRecord[]> {
+    return listRecords(this.#read, kind)
+  }
+
+  changeRecords(changes: readonly RecordChange[]): Promise<boolean[]> {
     return this.#inFlight.track(() =>
-      this.#connections.verified((client) =>
-        replaceSetting((text, values) => client.change(text, values), name, expected, next),
-      ),
+      this.#connections.verified((client) => changeRecords(client, changes)),
     )
   }
 
   ping(): Promise<void> {
     return this.#inFlight.track(() => this.#ping())
-  }
-
-  findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#inFlight.track(() => this.#tokens.find(selector))
-  }
-
-  listTokens(): Promise<StoredToken[]> {
-    return this.#inFlight.track(() => this.#tokens.list())
-  }
-
-  addToken(token: StoredToken): Promise<boolean> {
-    return this.#inFlight.track(() => this.#tokens.add(token))
-  }
-
-  addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#inFlight.track(() => this.#tokens.addFirst(token))
-  }
-
-  removeToken(name: string): Promise<boolean> {
-    return this.#inFlight.track(() => this.#tokens.remove(name))
-  }
-
-  noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
   readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {

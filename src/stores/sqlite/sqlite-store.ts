@@ -19,12 +19,17 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
+  RecordChange,
+  RecordKey,
+  RecordKind,
+  StoredRecord,
+} from '../../../service/record-store.ts'
+import type {
   Restriction,
   RestrictionResult,
   RestrictionStep,
 } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
 import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
@@ -216,41 +221,21 @@ export class SqliteStore implements Store {
     return this.#write({ type: 'restrict', step })
   }
 
-  async readSetting(name: string): Promise<string | undefined> {
-    return this.#reader.readSetting(name)
+  async findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
+    return this.#reader.findRecord(kind, key)
   }
 
-  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
-    return this.#write({ type: 'replaceSetting', name, expected, next })
+  async listRecords(kind: RecordKind): Promise<StoredRecord[]> {
+    return this.#reader.listRecords(kind)
+  }
+
+  changeRecords(changes: readonly RecordChange[]): Promise<boolean[]> {
+    return this.#write({ type: 'changeRecords', changes })
   }
 
   async ping(): Promise<void> {
     this.#file?.assertSound()
     await this.#reader.ping()
-  }
-
-  async findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#reader.findToken(selector)
-  }
-
-  async listTokens(): Promise<StoredToken[]> {
-    return this.#reader.listTokens()
-  }
-
-  addToken(token: StoredToken): Promise<boolean> {
-    return this.#write({ type: 'addToken', token })
-  }
-
-  addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#write({ type: 'addFirstToken', token })
-  }
-
-  removeToken(name: string): Promise<boolean> {
-    return this.#write({ type: 'removeToken', name })
-  }
-
-  noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#write({ type: 'noteTokenUse', name, at })
   }
 
   readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { TokenStore } from '../../../service/token-store.ts'
 import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { FIRST_VERSION, SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
@@ -25,7 +26,7 @@ async function filledDatabase(): Promise<Database> {
     [4n, 5n].map((id) => ({ id, name: 'Abies' })),
     'stop',
   )
-  await store.addToken({
+  await new TokenStore(store).add({
     name: 'ci',
     digest: new Uint8Array(32).fill(1),
     scopes: ['read'],

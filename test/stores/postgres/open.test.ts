@@ -1,8 +1,10 @@
 /** Opening: migrations, concurrent starts, and databases that are rejected. */
+
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { TokenStore } from '../../../service/token-store.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import {
   FIRST_VERSION,
@@ -39,7 +41,7 @@ t.test('replicas that start concurrently create the schema once', async (t) => {
   )
   t.same(new Set(created), new Set(['created']))
   t.same(
-    await Promise.all(stores.map((store) => store.listTokens())),
+    await Promise.all(stores.map((store) => new TokenStore(store).list())),
     stores.map(() => []),
   )
   t.same(await query(FIND_VERSIONS), versions())
@@ -216,7 +218,7 @@ t.test('the next start completes a migration that failed', async (t) => {
   })
   await query('DROP TYPE tokens')
   const store = await open(url)
-  t.same(await store.listTokens(), [])
+  t.same(await new TokenStore(store).list(), [])
   await store.close()
   t.same(await query(FIND_VERSIONS), versions())
 })

@@ -4,6 +4,28 @@ import { ADD_ENDS, CREATE_FEED } from '../feed/change-triggers.ts'
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 export const APPLICATION_ID = 0x504c4e54
 
+/** Makes records of tokens and settings. `json_patch` omits members without a value. */
+const CREATE_RECORDS = `
+  CREATE TABLE plant_store_records (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    alias TEXT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX plant_store_records_by_alias ON plant_store_records (kind, alias)
+    WHERE alias IS NOT NULL;
+  INSERT INTO plant_store_records (kind, key, alias, value)
+    SELECT 'token', name, lower(hex(selector)), json_patch('{}', json_object(
+      'digest', lower(hex(digest)),
+      'scopes', json(iif(scopes = '', '[]', '["' || replace(scopes, ',', '","') || '"]')),
+      'createdAt', created_at, 'expiresAt', expires_at, 'lastUsedAt', last_used_at))
+    FROM tokens;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'setting', name, value FROM plant_store_settings;
+  DROP TABLE tokens;
+  DROP TABLE plant_store_settings;`
+
 /** Create the first schema version in an empty database, then upgrade each version to the next. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, fields TEXT) STRICT;
@@ -48,10 +70,14 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
   ADD_ENDS,
+  CREATE_RECORDS,
 ]
 
 /** The version of the schema that the first migration creates (SQLite's `user_version`). */
 export const FIRST_VERSION = 6
+
+/** The first version with records. */
+export const RECORDS_VERSION = 8
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1

@@ -13,13 +13,13 @@ import {
   type TagPage,
   type TagsRequest,
 } from '../../../../service/plant-store.ts'
+import type { RecordKey, RecordKind, StoredRecord } from '../../../../service/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
-import type { StoredToken } from '../../../../service/token-store.ts'
 import type { Webhook } from '../../../../service/webhook-store.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
-import { joinPlants, type PlantRow, type TokenRow, toPlant, toToken } from '../../shared/rows.ts'
+import { joinPlants, type PlantRow, type RecordRow, toPlant, toRecord } from '../../shared/rows.ts'
 import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
@@ -41,7 +41,7 @@ interface PendingRead {
 }
 
 /**
- * Reads plants, changes, the restriction, settings, tokens and webhooks. Every method throws StoreUnavailable if the database
+ * Reads plants, changes, records, the restriction and webhooks. Every method throws StoreUnavailable if the database
  * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
@@ -197,17 +197,16 @@ export class Reader {
     return this.#readNow(this.#readRestriction)
   }
 
-  readSetting(name: string): string | undefined {
-    return this.#readNow(() => this.#statements.setting.get(name))
+  findRecord(kind: RecordKind, key: RecordKey): StoredRecord | undefined {
+    const { record, recordByAlias } = this.#statements
+    return this.#readNow(() => {
+      const row = 'key' in key ? record.get(kind, key.key) : recordByAlias.get(kind, key.alias)
+      return row && toRecord(row)
+    })
   }
 
-  findToken(selector: Uint8Array): StoredToken | undefined {
-    const row = this.#readNow(() => this.#statements.token.get(selector))
-    return row && toToken(row)
-  }
-
-  listTokens(): StoredToken[] {
-    return this.#readNow(() => this.#statements.tokens.all()).map(toToken)
+  listRecords(kind: RecordKind): StoredRecord[] {
+    return this.#readNow(() => this.#statements.records.all(kind)).map(toRecord)
   }
 
   listWebhooks(): Webhook[] {
@@ -296,6 +295,8 @@ function toPage(plants: readonly string[]): PlantPage {
   return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
+const RECORDS = 'SELECT key, alias, value FROM plant_store_records WHERE kind = ?'
+
 function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
@@ -322,11 +323,9 @@ function prepareReads(db: Database) {
         `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
-    setting: db
-      .prepare<string, string>('SELECT value FROM plant_store_settings WHERE name = ?')
-      .pluck(),
-    token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
-    tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
+    record: db.prepare<[string, string], RecordRow>(`${RECORDS} AND key = ?`),
+    recordByAlias: db.prepare<[string, string], RecordRow>(`${RECORDS} AND alias = ?`),
+    records: db.prepare<string, RecordRow>(`${RECORDS} ORDER BY key`),
     webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
   }
 }

@@ -4,8 +4,8 @@ import type {
   NoMatch,
   StoredPlant,
 } from '../../../../service/plant-store.ts'
+import type { RecordChange } from '../../../../service/record-store.ts'
 import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
-import type { StoredToken } from '../../../../service/token-store.ts'
 import type { NewWebhook, SavedProgress } from '../../../../service/webhook-store.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
@@ -17,8 +17,8 @@ import {
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
- * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RestrictionStore,
- * SettingStore, TokenStore and WebhookStore specify them.
+ * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore,
+ * RestrictionStore and WebhookStore specify them.
  */
 export type WriteCall =
   | ChangeOf<'create' | 'update' | 'remove'>
@@ -26,10 +26,7 @@ export type WriteCall =
   | { readonly type: 'restrict'; readonly step: RestrictionStep }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
-  | { readonly type: 'replaceSetting'; name: string; expected: string | undefined; next: string }
-  | { readonly type: 'addToken' | 'addFirstToken'; readonly token: StoredToken }
-  | { readonly type: 'removeToken'; readonly name: string }
-  | { readonly type: 'noteTokenUse'; readonly name: string; readonly at: Date }
+  | { readonly type: 'changeRecords'; readonly changes: readonly RecordChange[] }
   | { readonly type: 'addWebhook'; readonly webhook: NewWebhook }
   | { readonly type: 'removeWebhook'; readonly name: string; readonly owner: string | undefined }
   | { readonly type: 'rotateWebhookSecret'; name: string; secret: string; previousUntil: Date }
@@ -45,11 +42,7 @@ interface WriteResults {
   apply: ListResult
   restrict: RestrictionResult
   pruneChanges: boolean
-  replaceSetting: boolean
-  addToken: boolean
-  addFirstToken: boolean
-  removeToken: boolean
-  noteTokenUse: undefined
+  changeRecords: boolean[]
   addWebhook: 'added' | 'taken' | 'full'
   removeWebhook: boolean
   rotateWebhookSecret: boolean

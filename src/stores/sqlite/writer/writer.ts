@@ -5,10 +5,9 @@ import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { preparePlantChanges } from './plant-changes.ts'
+import { prepareRecordChanges } from './record-changes.ts'
 import { prepareRefusal, prepareRestrictionChange } from './restriction-changes.ts'
-import { prepareSettingChange } from './setting-change.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { prepareTokenChanges } from './token-changes.ts'
 import { prepareWebhookChanges } from './webhook-changes.ts'
 import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
 
@@ -101,8 +100,7 @@ function prepareWrites(db: Database) {
   const { mustWait, mustListWait } = plants
   const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
-  const replaceSetting = prepareSettingChange(db)
-  const tokens = prepareTokenChanges(db)
+  const changeRecords = prepareRecordChanges(db)
   const webhooks = prepareWebhookChanges(db)
   const make = (call: WriteCall): CommitResult => {
     switch (call.type) {
@@ -118,16 +116,8 @@ function prepareWrites(db: Database) {
         return restrict(call.step)
       case 'pruneChanges':
         return pruneChanges(call.limits)
-      case 'replaceSetting':
-        return replaceSetting(call.name, call.expected, call.next)
-      case 'addToken':
-        return tokens.add(call.token)
-      case 'addFirstToken':
-        return tokens.addFirst(call.token)
-      case 'removeToken':
-        return tokens.remove(call.name)
-      case 'noteTokenUse':
-        return tokens.noteUse(call.name, call.at)
+      case 'changeRecords':
+        return changeRecords(call.changes)
       case 'addWebhook':
         return webhooks.add(call.webhook)
       case 'removeWebhook':

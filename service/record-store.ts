@@ -1,0 +1,59 @@
+/** What a record is about. Its meaning is that of the service; to a store, it is text. */
+export type RecordKind = 'setting' | 'token'
+
+/** A record as stored. */
+export interface StoredRecord {
+  /** Unique within its kind. */
+  readonly key: string
+  /** JSON, exactly as it was stored. */
+  readonly value: string
+  /** A second key, also unique within its kind. Records are found by it as quickly as by the first. */
+  readonly alias?: string
+}
+
+/** A change to one record: compare-and-set. */
+export interface RecordChange {
+  readonly kind: RecordKind
+  readonly key: string
+  /** The value before the change. Undefined if there must be no record with the key. */
+  readonly expected: string | undefined
+  /** The value after the change. Undefined removes the record. */
+  readonly next: string | undefined
+  /** The alias of a new record. */
+  readonly alias?: string
+  /** How many records of the kind there may be, with the new one. By default, any number. */
+  readonly max?: number
+}
+
+/** Which record to find. */
+export type RecordKey = { readonly key: string } | { readonly alias: string }
+
+/**
+ * Stores what a service keeps beside its plants, in the same database. A change is visible to every process from its
+ * next call. It is not a change to a plant, so it is not in the ChangeFeed, and a Restriction does not prevent it. Every
+ * method throws StoreUnavailable if the store is temporarily unavailable.
+ */
+export interface RecordStore {
+  /** Resolves to the record with the key, or undefined if there is none. Takes one indexed read. */
+  findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined>
+
+  /** Resolves to all records of a kind, ordered by key in code point order. */
+  listRecords(kind: RecordKind): Promise<StoredRecord[]>
+
+  /**
+   * Changes records in one transaction, each on its own, in order, and as durably as plants. Resolves to whether each was
+   * changed: it was not if its value was another than the expected one, a key or alias was taken, or there were too many.
+   *
+   * @param changes of different records
+   */
+  changeRecords(changes: readonly RecordChange[]): Promise<boolean[]>
+}
+
+/** Changes one record as RecordStore.changeRecords does. */
+export async function changeRecord(
+  store: Pick<RecordStore, 'changeRecords'>,
+  change: RecordChange,
+): Promise<boolean> {
+  const [isChanged = false] = await store.changeRecords([change])
+  return isChanged
+}

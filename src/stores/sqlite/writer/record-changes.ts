@@ -1,0 +1,28 @@
+import type { Database } from 'better-sqlite3'
+import type { RecordChange } from '../../../../service/record-store.ts'
+
+/** Prepares RecordStore.changeRecords. The caller runs it in a transaction. */
+export function prepareRecordChanges(db: Database) {
+  const count = db
+    .prepare<string, number>('SELECT count(*) FROM plant_store_records WHERE kind = ?')
+    .safeIntegers(false)
+    .pluck()
+  const add = db.prepare(
+    `INSERT INTO plant_store_records (value, kind, key, alias) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  )
+  const replace = db.prepare(
+    'UPDATE plant_store_records SET value = ? WHERE kind = ? AND key = ? AND value = ?',
+  )
+  const remove = db.prepare(
+    'DELETE FROM plant_store_records WHERE kind = ? AND key = ? AND value = ?',
+  )
+
+  const change = ({ kind, key, expected, next, alias, max }: RecordChange): number => {
+    if (next === undefined) return remove.run(kind, key, expected).changes
+    if (expected !== undefined) return replace.run(next, kind, key, expected).changes
+    if (max !== undefined && Number(count.get(kind)) >= max) return 0
+    return add.run(next, kind, key, alias ?? null).changes
+  }
+  return (changes: readonly RecordChange[]): boolean[] => changes.map((each) => change(each) === 1)
+}
