@@ -1,8 +1,11 @@
+import type { ApplyMode } from './plant-store.ts'
+
 /** What a record is about. Its meaning is that of the service; to a store, it is text. */
-export type RecordKind = 'setting' | 'token'
+export type RecordKind = 'setting' | 'token' | 'webhook' | 'webhook-lease' | 'webhook-progress'
 
 /** A record as stored. */
 export interface StoredRecord {
+  readonly kind: RecordKind
   /** Unique within its kind. */
   readonly key: string
   /** JSON, exactly as it was stored. */
@@ -37,16 +40,27 @@ export interface RecordStore {
   /** Resolves to the record with the key, or undefined if there is none. Takes one indexed read. */
   findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined>
 
-  /** Resolves to all records of a kind, ordered by key in code point order. */
-  listRecords(kind: RecordKind): Promise<StoredRecord[]>
+  /** Resolves to all records of some kinds. */
+  listRecords(kinds: readonly RecordKind[]): Promise<RecordList>
 
   /**
-   * Changes records in one transaction, each on its own, in order, and as durably as plants. Resolves to whether each was
-   * changed: it was not if its value was another than the expected one, a key or alias was taken, or there were too many.
+   * Changes records in one transaction, in order, and as durably as plants. Resolves to whether each was changed: it was
+   * not if its value was another than the expected one, a key or alias was taken, or there were too many. With
+   * `all-or-none`, all are false then.
    *
    * @param changes of different records
    */
-  changeRecords(changes: readonly RecordChange[]): Promise<boolean[]>
+  changeRecords(changes: readonly RecordChange[], mode: ApplyMode): Promise<boolean[]>
+}
+
+export interface RecordList {
+  /** As they were at one moment, ordered by key in code point order. */
+  readonly records: readonly StoredRecord[]
+  /**
+   * The time by the clock that all processes share, in milliseconds since 1970: that of the machine on SQLite, that of the
+   * server on PostgreSQL.
+   */
+  readonly now: number
 }
 
 /** Changes one record as RecordStore.changeRecords does. */
@@ -54,6 +68,6 @@ export async function changeRecord(
   store: Pick<RecordStore, 'changeRecords'>,
   change: RecordChange,
 ): Promise<boolean> {
-  const [isChanged = false] = await store.changeRecords([change])
+  const [isChanged = false] = await store.changeRecords([change], 'each')
   return isChanged
 }

@@ -54,7 +54,8 @@ export class TokenStore {
 
   /** Resolves to all tokens, ordered by name in code point order. */
   async list(): Promise<StoredToken[]> {
-    return (await this.#records.listRecords('token')).map(toToken)
+    const { records } = await this.#records.listRecords(['token'])
+    return records.map(toToken)
   }
 
   /**
@@ -103,7 +104,7 @@ function isSound({ value, alias }: StoredRecord): boolean {
   }
 }
 
-function toToken({ key, value }: StoredRecord): StoredToken {
+function toToken({ key, value }: Pick<StoredRecord, 'key' | 'value'>): StoredToken {
   const { digest, createdAt, expiresAt, lastUsedAt, ...token } = JSON.parse(value) as TokenValue
   return {
     name: key,

@@ -9,6 +9,7 @@ import { AccessTokens } from '../../service/access-tokens.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { Restriction } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
+import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
@@ -217,7 +218,8 @@ async function startWebhooks(
   if ('memory' in locateDatabase(database)) return undefined
   const { WebhookDeliveries } = await import('../webhooks/webhook-deliveries.ts')
   const codec = new PlantCodec(plantMembers(contract), hiddenFields)
-  return new WebhookDeliveries({ store, log, codec, allowPrivate, keepChanges })
+  const webhooks = new WebhookStore(store)
+  return new WebhookDeliveries({ store, webhooks, log, codec, allowPrivate, keepChanges })
 }
 
 function logListening(

@@ -13,6 +13,7 @@ import { runHere } from '../helpers/command-here.ts'
 import { sqlite } from '../helpers/engine.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
 import { readSetting } from '../helpers/settings.ts'
+import { insertToken } from '../helpers/token-rows.ts'
 
 const KEEP = { hide: false }
 
@@ -121,9 +122,7 @@ t.test('the plants of a faulty database are not checked', async (t) => {
   const { database, store } = await populate(t, ['"height":300'])
   await store.close()
   const { default: Sqlite } = await import('better-sqlite3')
-  new Sqlite(database)
-    .exec(`INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL)`)
-    .close()
+  new Sqlite(database).exec(insertToken('short', '00', '00')).close()
   const args = ['check', '--database', database, '--contract', writeOverlay(t, [height(300)])]
   const { code, stdout } = await runHere(args)
   t.equal(code, 2)

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
 import { TokenStore } from '../../service/token-store.ts'
-import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
+import { WEBHOOKS_MAX, WebhookStore } from '../../service/webhook-store.ts'
 import { Command } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each } from '../helpers/lists.ts'
@@ -59,11 +59,15 @@ t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
 
 t.test('a copied webhook keeps its secrets and continues after the latest change', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  const webhooksIn = (database: string) => use(database, (store) => store.webhooks.list())
+  const webhooksIn = (database: string) => use(database, (store) => new WebhookStore(store).list())
   await use(from, async (store) => {
     const rotation = { previousSecret: 'whsec_B', previousUntil: UNTIL }
-    await store.webhooks.add(newWebhook('rotated', { ...rotation, cursor: 'of another log' }))
-    await store.webhooks.add(newWebhook('paused', { pausedAt: UNTIL, events: ['plantRemoved'] }))
+    await new WebhookStore(store).add(
+      newWebhook('rotated', { ...rotation, cursor: 'of another log' }),
+    )
+    await new WebhookStore(store).add(
+      newWebhook('paused', { pausedAt: UNTIL, events: ['plantRemoved'] }),
+    )
   })
   const latest = await use(to, async (store) => {
     await store.create({ id: 1n, name: 'before' })
@@ -77,15 +81,15 @@ t.test('a copied webhook keeps its secrets and continues after the latest change
     progress: { ...webhook.progress, cursor: latest },
   }))
   t.same(await webhooksIn(to), withCursor)
-  await use(to, (store) => store.webhooks.resume('paused', false))
+  await use(to, (store) => new WebhookStore(store).resume('paused', false))
   t.match(await copy('webhook'), { code: 0, stdout: /^skipped paused\nskipped rotated\n/ })
-  await use(from, (store) => store.webhooks.rotateSecret('paused', 'whsec_C', UNTIL))
+  await use(from, (store) => new WebhookStore(store).rotateSecret('paused', 'whsec_C', UNTIL))
   t.match(await copy('webhook'), { code: 1, stderr: /has a different webhook named paused;/ })
 })
 
 t.test('a webhook is copied to a mirror again, to continue after the latest change', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  await use(from, (store) => store.webhooks.add(newWebhook('orders')))
+  await use(from, (store) => new WebhookStore(store).add(newWebhook('orders')))
   await use(to, (store) => makeMirror(store))
   const copied = { code: 0, stdout: `copied orders\ncopied 1 of 1 webhooks to ${to}\n`, stderr: '' }
   t.strictSame(await copy('webhook'), copied)
@@ -96,7 +100,7 @@ t.test('a webhook is copied to a mirror again, to continue after the latest chan
     return typeof page === 'object' && page.next
   })
   t.strictSame(await copy('webhook'), copied)
-  const webhooks = await use(to, (store) => store.webhooks.list())
+  const webhooks = await use(to, (store) => new WebhookStore(store).list())
   t.match(webhooks, [{ name: 'orders', progress: { cursor: latest } }])
 })
 
@@ -105,14 +109,14 @@ async function frozenDatabases(t: Test) {
   const { use, from, to, ...others } = await databases(t)
   await use(from, async (store) => {
     await store.create({ id: 1n, name: 'undelivered' })
-    await store.webhooks.add(newWebhook('orders'))
-    await store.webhooks.add(newWebhook('removals', { events: ['plantRemoved'] }))
+    await new WebhookStore(store).add(newWebhook('orders'))
+    await new WebhookStore(store).add(newWebhook('removals', { events: ['plantRemoved'] }))
     await store.restrict({ expected: undefined, next: 'frozen' })
   })
   /** Does what a service on the source does to its webhook. */
   const progress = (change: { cursor: string } | { pausedAt: Date }) =>
     use(from, async (store) => {
-      await store.webhooks.lease('service')
+      await new WebhookStore(store).lease('service')
       const { progress } = await webhookIn(store, 'orders')
       t.equal(await save(store, 'service', 'orders', { ...progress, ...change }), true)
     })
@@ -137,7 +141,7 @@ t.test('webhooks of a frozen database are not copied before all is delivered', a
     const copied = await runHere(['webhook', 'copy', from, '--database', to, ...wait])
     t.match(copied, { code: 1, stdout: '', stderr: refused(', paused') })
   }
-  t.same(await use(to, (store) => store.webhooks.list()), [])
+  t.same(await use(to, (store) => new WebhookStore(store).list()), [])
   await runHere(['webhook', 'remove', 'orders', '--database', from])
   t.match(await copy('webhook'), { code: 0, stdout: /^copied removals\n/ })
 })
@@ -146,7 +150,7 @@ t.test('webhook copy --wait copies once all is delivered', async (t) => {
   const { from, use, to, deliver, copying } = await frozenDatabases(t)
   const command = new Command(t, [...copying, '--wait'])
   await command.says(/^waiting .*\n/)
-  t.same(await use(to, (store) => store.webhooks.list()), [])
+  t.same(await use(to, (store) => new WebhookStore(store).list()), [])
   await deliver()
   t.strictSame(await command.finished(), {
     code: 0,
@@ -182,7 +186,7 @@ t.test('nothing is copied if there would be too many webhooks', async (t) => {
   const add = async (database: string, first: number, count: number) =>
     use(database, async (store) => {
       for (let number = first; number < first + count; number++) {
-        t.equal(await store.webhooks.add(newWebhook(`webhook ${number}`)), 'added')
+        t.equal(await new WebhookStore(store).add(newWebhook(`webhook ${number}`)), 'added')
       }
     })
   await add(from, 0, 2)
@@ -199,8 +203,8 @@ t.test('a name that is taken during the copy is reported', async (t) => {
     new AccessTokens(new TokenStore(store)).issue({ name: 'a', scopes: [] }),
   )
   // A token with another name and the same key conflicts only when it is added, like one that was added meanwhile.
-  sql(`ATTACH '${from}' AS source; INSERT INTO tokens SELECT * FROM source.tokens;
-       UPDATE tokens SET name = 'other'`)(to)
+  sql(`ATTACH '${from}' AS source; INSERT INTO plant_store_records
+         SELECT kind, 'other', alias, value FROM source.plant_store_records`)(to)
   const stderr = `plant-store: token a was added to ${to} meanwhile\n`
   t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
 })
@@ -211,7 +215,7 @@ t.test('a database cannot control the terminal', async (t) => {
   const name = 'a\\u001b[2J\\u009b2J\\u007f\\n'
   await use(from, async (store) => {
     await new AccessTokens(new TokenStore(store)).issue({ name: hostile, scopes: [] })
-    await store.webhooks.add(newWebhook(hostile))
+    await new WebhookStore(store).add(newWebhook(hostile))
   })
   for (const kind of ['token', 'webhook']) {
     const stdout = `copied ${name}\ncopied 1 of 1 ${kind}s to ${to}\n`

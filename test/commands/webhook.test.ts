@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { RENEW_FEED } from '../../src/stores/sqlite/feed/change-triggers.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -62,7 +63,7 @@ t.test('list shows successes, failures and pauses', async (t) => {
   const at = new Date()
   const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
   await use(async (store) => {
-    await store.webhooks.lease('process')
+    await new WebhookStore(store).lease('process')
     for (const [name, progress] of Object.entries({
       works: { lastSuccessAt: at },
       failing: failed,
@@ -127,7 +128,7 @@ t.test('remove and retry change the webhook', async (t) => {
     [['--from-oldest'], undefined],
   ] as const) {
     await use(async (store) => {
-      await store.webhooks.lease('process')
+      await new WebhookStore(store).lease('process')
       const { progress } = await webhookIn(store, 'orders')
       await save(store, 'process', 'orders', { ...progress, attempts: 5, pausedAt: new Date() })
     })
@@ -138,7 +139,7 @@ t.test('remove and retry change the webhook', async (t) => {
   }
   const stdout = `removed orders in ${database}\n`
   t.match(await webhook('remove', 'orders'), { code: 0, stdout })
-  t.same(await use((store) => store.webhooks.list()), [])
+  t.same(await use((store) => new WebhookStore(store).list()), [])
 })
 
 t.test('retry requires --from-oldest if changes were lost', async (t) => {
@@ -176,7 +177,7 @@ t.test('test delivers a sample', async (t) => {
     stdout: '',
     stderr: /^plant-store: the receiver wants no events \(status 410\)/,
   })
-  t.match(await use((store) => store.webhooks.list()), [{ name: 'plain' }], 'still there')
+  t.match(await use((store) => new WebhookStore(store).list()), [{ name: 'plain' }], 'still there')
 })
 
 t.test('a failed command prints one line and changes nothing', async (t) => {
@@ -197,7 +198,7 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   })
   for (let number = 1; number < 100; number++) {
     await use((store) =>
-      store.webhooks.add({
+      new WebhookStore(store).add({
         name: `webhook ${number}`,
         url: URL,
         events: ['newPlant'],

@@ -84,8 +84,8 @@ t.test('a start that is killed leaves no token without a file', async (t) => {
     const folder = t.testdir()
     const { store, tokens, provide } = await starter(t)(join(folder, 'plants.db'))
     const add = store.changeRecords
-    store.changeRecords = async (changes) => {
-      if (storesFirst) await add.call(store, changes)
+    store.changeRecords = async (...changes) => {
+      if (storesFirst) await add.call(store, ...changes)
       throw new Error('killed')
     }
     await t.rejects(provide(), { message: 'killed' })
@@ -106,10 +106,10 @@ t.test('of two first starts at once, both name the file of the one that was firs
   const { store, provide } = await starter(t)(join(folder, 'plants.db'))
   const add = store.changeRecords
   const file = join(folder, 'access-token')
-  store.changeRecords = async (changes) => {
+  store.changeRecords = async (...changes) => {
     store.changeRecords = add
     t.same(await provide(), { file })
-    return add.call(store, changes)
+    return add.call(store, ...changes)
   }
   t.same(await provide(), { file })
   t.equal((await new TokenStore(store).list()).length, 1)

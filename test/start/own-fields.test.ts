@@ -48,9 +48,9 @@ function counted(store: Store) {
     calls.reads++
     return store.findRecord(...args)
   }
-  const changeRecords: Store['changeRecords'] = (changes) => {
+  const changeRecords: Store['changeRecords'] = (...args) => {
     calls.writes++
-    return store.changeRecords(changes)
+    return store.changeRecords(...args)
   }
   const readChanges: Store['readChanges'] = (request) => store.readChanges(request)
   const nextCommit: Store['nextCommit'] = () => store.nextCommit()

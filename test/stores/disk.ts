@@ -82,7 +82,7 @@ export async function settled(): Promise<void> {
 /** A change without text, whose result is its name. */
 export function removal(name: string): WriteCall {
   const change = { kind: 'token', key: name, expected: '', next: undefined } as const
-  return { type: 'changeRecords', changes: [change] }
+  return { type: 'changeRecords', changes: [change], mode: 'each' }
 }
 
 export function creation(name: string, tag?: string): WriteCall {

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import type { MirrorRestriction, Restriction, RestrictionStep } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
+import { WebhookStore } from '../../service/webhook-store.ts'
 import { restrictedError } from '../../src/config/restricted-error.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -125,10 +126,10 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     await new TokenStore(store).noteUse(token.name, new Date(1))
     t.ok(await new TokenStore(store).remove(token.name))
     t.ok(await new TokenStore(store).add(token, 1))
-    t.equal(await store.webhooks.add(newWebhook('a')), 'added')
-    t.strictSame(await store.webhooks.lease('process'), ['a'])
-    await store.webhooks.release('process')
-    t.equal(await store.webhooks.remove('a'), true)
+    t.equal(await new WebhookStore(store).add(newWebhook('a')), 'added')
+    t.strictSame(await new WebhookStore(store).lease('process'), ['a'])
+    await new WebhookStore(store).release('process')
+    t.equal(await new WebhookStore(store).remove('a'), true)
     await store.ping()
   })
 

@@ -1,7 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
 import type { RecordChange } from '../../service/record-store.ts'
 import type { MirrorRestriction } from '../../service/restriction.ts'
-import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
 import { exported } from './plants.ts'
@@ -15,13 +14,6 @@ const record = (expected: string | undefined, next: string | undefined): RecordC
   expected,
   next,
 })
-const webhook: NewWebhook = {
-  name: 'called',
-  url: 'https://receiver.example',
-  events: ['newPlant'],
-  secret: 'whsec_AA==',
-  createdAt: new Date(0),
-}
 const mirror: MirrorRestriction = { source: 'https://source.example', cursor: 'x' }
 
 /** Calls of the methods of the store itself. */
@@ -94,33 +86,13 @@ const METHOD_CALLS: Record<
     (store) => store.findRecord('setting', { key: 'called' }),
     (store) => store.findRecord('token', { alias: 'called' }),
   ],
-  listRecords: [(store) => store.listRecords('token')],
+  listRecords: [(store) => store.listRecords(['token', 'setting'])],
   changeRecords: [
-    (store) => store.changeRecords([record(undefined, 'x'), record('x', 'y')]),
-    (store) => store.changeRecords([{ ...record(undefined, 'x'), key: 'other', max: 1 }]),
-    (store) => store.changeRecords([record('y', undefined)]),
-  ],
-}
-
-/** Calls of every method of `store.webhooks`. */
-const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
-  list: [({ webhooks }) => webhooks.list()],
-  add: [({ webhooks }) => webhooks.add(webhook)],
-  rotateSecret: [
-    ({ webhooks }) => webhooks.rotateSecret(webhook.name, webhook.secret, new Date(0)),
-  ],
-  lease: [({ webhooks }) => webhooks.lease('process')],
-  saveProgress: [
-    ({ webhooks }) =>
-      webhooks.saveProgress('process', [
-        { name: webhook.name, progress: { attempts: 1, pausedAt: new Date(0) } },
-      ]),
-  ],
-  resume: [({ webhooks }) => webhooks.resume(webhook.name, true)],
-  release: [({ webhooks }) => webhooks.release('process')],
-  remove: [
-    ({ webhooks }) => webhooks.remove(webhook.name, 'process'),
-    ({ webhooks }) => webhooks.remove(webhook.name),
+    (store) => store.changeRecords([record(undefined, 'x'), record('x', 'y')], 'each'),
+    (store) =>
+      store.changeRecords([{ ...record(undefined, 'x'), key: 'other', max: 1 }], 'all-or-none'),
+    (store) => store.changeRecords([record('y', 'z'), record('z', 'a')], 'each'),
+    (store) => store.changeRecords([record('a', undefined)], 'each'),
   ],
 }
 
@@ -129,7 +101,7 @@ const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
  * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
  * statements.
  */
-export const STORE_CALLS: readonly Call[] = [METHOD_CALLS, WEBHOOK_CALLS].flatMap((calls) =>
+export const STORE_CALLS: readonly Call[] = [METHOD_CALLS].flatMap((calls) =>
   Object.values(calls).flat(),
 )
 

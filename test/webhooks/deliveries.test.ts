@@ -4,7 +4,7 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { ChangePage, ChangesRequest } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { webhookEvents } from '../../service/webhook-store.ts'
+import { WebhookStore, webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
@@ -180,7 +180,7 @@ t.test('410 removes the webhook', async (t) => {
   await store.remove(1n)
   await eventually(() => log.length > 0)
   t.equal(receiver.received.length, 1)
-  t.same(await store.webhooks.list(), [])
+  t.same(await new WebhookStore(store).list(), [])
   t.match(log, [
     { level: 40, webhook: 'orders', msg: /removed, because its receiver returned 410/ },
   ])
@@ -191,12 +191,12 @@ t.test('a webhook that has failed for three days is paused, and can be resumed',
   const receiver = await startReceiver(t, { respond: status(503) })
   await add('orders', receiver.url)
   await createPlants(store, 1, 2)
-  await store.webhooks.lease('earlier')
+  await new WebhookStore(store).lease('earlier')
   const { progress: begin } = await webhookIn(store, 'orders')
   const failingSince = new Date(clock.now() - 3 * 86_400_000)
   const failing = { ...begin, attempts: 72, failingSince }
-  await store.webhooks.saveProgress('earlier', [{ name: 'orders', progress: failing }])
-  await store.webhooks.release('earlier')
+  await new WebhookStore(store).saveProgress('earlier', [{ name: 'orders', progress: failing }])
+  await new WebhookStore(store).release('earlier')
   const deliveries = deliver()
   await eventually(() => deliveries.figures()[0]?.isPaused)
   const { progress, owner } = await webhookIn(store, 'orders')
@@ -210,7 +210,7 @@ t.test('a webhook that has failed for three days is paused, and can be resumed',
   })
   t.match(deliveries.figures(), [{ name: 'orders', failed: 1, received: 0, lag: undefined }])
   receiver.respond = status(204)
-  await store.webhooks.resume('orders', false)
+  await new WebhookStore(store).resume('orders', false)
   await eventually(() => receiver.received.length === 3)
   t.same(plantsIn(receiver.received), [1n, 1n, 2n])
   t.equal(new Set(receiver.received.map(({ id }) => id)).size, 2)
@@ -304,7 +304,7 @@ t.test('changes of the operator apply within a second while deliveries run', asy
   await add('orders', receiver.url, { secret: old })
   await createPlants(store, 1, 1)
   await later(() => receiver.received.length === 1)
-  await store.webhooks.rotateSecret('orders', secret, new Date(clock.now() + 3_600_000))
+  await new WebhookStore(store).rotateSecret('orders', secret, new Date(clock.now() + 3_600_000))
   const isRotated = ({ headers }: Received) => String(headers['webhook-signature']).includes(' ')
   let id = 2
   await later(async () => {
@@ -316,7 +316,7 @@ t.test('changes of the operator apply within a second while deliveries run', asy
     t.ok(new Verifier(each).verify(last.body, last.headers as Record<string, string>))
   }
 
-  await store.webhooks.remove('orders')
+  await new WebhookStore(store).remove('orders')
   const other = await startReceiver(t)
   await add('others', other.url)
   await createPlants(store, id, 1)
@@ -333,14 +333,15 @@ t.test('a webhook that is resumed while its lease is renewed delivers at once', 
   await add('orders', receiver.url)
   const begin = clock.now()
   let isResumed = false
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     lease: async (owner) => {
       const { attempts } = (await webhookIn(store, 'orders')).progress
-      if (attempts > 0 && !isResumed) isResumed = await store.webhooks.resume('orders', false)
-      return store.webhooks.lease(owner)
+      if (attempts > 0 && !isResumed)
+        isResumed = await new WebhookStore(store).resume('orders', false)
+      return new WebhookStore(store).lease(owner)
     },
   })
-  deliver({ store: replacing(store, { webhooks }) })
+  deliver({ webhooks })
   await createPlants(store, 1, 1)
   await receiver.until(1)
   receiver.respond = status(204)
@@ -354,7 +355,7 @@ t.test('a stop does not wait for a store that does not respond', async (t) => {
   const receiver = await startReceiver(t)
   await add('orders', receiver.url)
   const { promise: saving, resolve } = Promise.withResolvers<void>()
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     saveProgress: () => {
       resolve()
       return new Promise(() => {})
@@ -363,7 +364,7 @@ t.test('a stop does not wait for a store that does not respond', async (t) => {
       t.fail('the progress is not saved')
     },
   })
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  const deliveries = deliver({ webhooks })
   await createPlants(store, 1, 1)
   await saving
   await deliveries.close()
@@ -383,14 +384,14 @@ for (const method of ['lease', 'list'] as const) {
       if (name === method && hasLease) deliveries.close().then(resolve)
       return result
     }
-    const webhooks = replacing(store.webhooks, {
-      list: () => closeIn('list', store.webhooks.list()),
+    const webhooks = replacing(new WebhookStore(store), {
+      list: () => closeIn('list', new WebhookStore(store).list()),
       lease: (owner) => {
         hasLease = true
-        return closeIn('lease', store.webhooks.lease(owner))
+        return closeIn('lease', new WebhookStore(store).lease(owner))
       },
     })
-    const deliveries = deliver({ store: replacing(store, { webhooks }) })
+    const deliveries = deliver({ webhooks })
     await closed
     t.same(receiver.received, [])
     // A stop waits only a second for the store.
@@ -416,16 +417,16 @@ t.test('one change of the store is in flight, and progress is saved once a secon
     inFlight -= 1
     return result
   }
-  const webhooks = replacing(store.webhooks, {
-    lease: (owner) => alone(() => store.webhooks.lease(owner)),
-    release: (owner) => alone(() => store.webhooks.release(owner)),
+  const webhooks = replacing(new WebhookStore(store), {
+    lease: (owner) => alone(() => new WebhookStore(store).lease(owner)),
+    release: (owner) => alone(() => new WebhookStore(store).release(owner)),
     saveProgress: (owner, progress) => {
       if (savedAt !== undefined && !isClosing) t.ok(clock.now() - savedAt >= 1000)
       savedAt = clock.now()
-      return alone(() => store.webhooks.saveProgress(owner, progress))
+      return alone(() => new WebhookStore(store).saveProgress(owner, progress))
     },
   })
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  const deliveries = deliver({ webhooks })
   await createPlants(store, 1, 100)
   for (const receiver of receivers) await receiver.until(100)
   await eventually(() =>
@@ -473,7 +474,7 @@ t.test('changes are read one page at a time', async (t) => {
   }
   deliver({ store: replacing(store, { readChanges }) })
   await eventually(async () => {
-    const cursors = (await store.webhooks.list()).map(({ progress }) => progress.cursor)
+    const cursors = (await new WebhookStore(store).list()).map(({ progress }) => progress.cursor)
     return new Set(cursors).size === 1
   })
   t.equal(mostAtOnce, 1)
@@ -485,11 +486,11 @@ t.test('if progress is refused because the lease was lost, delivery begins again
   const receiver = await startReceiver(t)
   await add('orders', receiver.url)
   let refused = 0
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     saveProgress: async (...progress) =>
-      refused++ === 0 ? [] : store.webhooks.saveProgress(...progress),
+      refused++ === 0 ? [] : new WebhookStore(store).saveProgress(...progress),
   })
-  deliver({ store: replacing(store, { webhooks }) })
+  deliver({ webhooks })
   await createPlants(store, 1, 1)
   t.same(plantsOf(await receiver.until(2)), [1n, 1n])
 })
@@ -509,7 +510,7 @@ t.test('one process at a time delivers, and another continues after it', async (
     each.figures().every(({ received }) => received === 100)
   // Otherwise, the last deliveries could be abandoned, and repeated.
   await eventually(() => processes.some(isDone))
-  t.equal(new Set((await store.webhooks.list()).map(({ owner }) => owner)).size, 1)
+  t.equal(new Set((await new WebhookStore(store).list()).map(({ owner }) => owner)).size, 1)
   const [leader] = processes.filter(isDone)
   const lags = processes
     .filter((each) => each !== leader)[0]
@@ -527,10 +528,10 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
   const { store, add, deliver } = await newPlace(t)
   const receiver = await startReceiver(t)
   let reads = 0
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     list: async () => {
       reads++
-      return store.webhooks.list()
+      return new WebhookStore(store).list()
     },
   })
   const isReadAgain = () => {
@@ -538,7 +539,7 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
     return eventually(() => reads > before + 2)
   }
   await add('earlier', receiver.url)
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  const deliveries = deliver({ webhooks })
   await eventually(() => deliveries.figures()[0]?.lag !== undefined)
   await makeMirror(store)
   await isReadAgain()
@@ -551,7 +552,7 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
     { name: 'earlier', lag: undefined },
     { name: 'orders', lag: undefined },
   ])
-  await store.webhooks.remove('orders')
+  await new WebhookStore(store).remove('orders')
   await add('orders', receiver.url)
   await store.restrict({ expected: CONSISTENT, next: undefined })
   await store.create({ id: 2n, name: 'created' })
@@ -582,31 +583,30 @@ t.test('deliveries continue after the store was unavailable', async (t) => {
     failures[name] -= 1
     if (failures[name] >= 0) throw unavailable
   }
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     list: async () => {
       fail('list')
-      return store.webhooks.list()
+      return new WebhookStore(store).list()
     },
     lease: async (owner) => {
       fail('lease')
-      return store.webhooks.lease(owner)
+      return new WebhookStore(store).lease(owner)
     },
     saveProgress: async (owner, progress) => {
       fail('saveProgress')
-      return store.webhooks.saveProgress(owner, progress)
+      return new WebhookStore(store).saveProgress(owner, progress)
     },
     release: async () => {
       throw unavailable
     },
   })
   const failing = replacing(store, {
-    webhooks,
     readChanges: async (request) => {
       fail('readChanges')
       return store.readChanges(request)
     },
   })
-  const deliveries = deliver({ store: failing })
+  const deliveries = deliver({ store: failing, webhooks })
   await createPlants(store, 1, 3)
   t.same(plantsIn(await receiver.until(3)), [1n, 2n, 3n])
   await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
@@ -625,13 +625,14 @@ t.test('a bug is logged, and the delivery is repeated', async (t) => {
     if (bugs <= max) throw new TypeError('bug')
     return call()
   }
-  const webhooks = replacing(store.webhooks, {
-    list: () => buggy(() => store.webhooks.list(), 1),
-    saveProgress: (owner, progress) => buggy(() => store.webhooks.saveProgress(owner, progress), 8),
+  const webhooks = replacing(new WebhookStore(store), {
+    list: () => buggy(() => new WebhookStore(store).list(), 1),
+    saveProgress: (owner, progress) =>
+      buggy(() => new WebhookStore(store).saveProgress(owner, progress), 8),
   })
   deliver({
+    webhooks,
     store: replacing(store, {
-      webhooks,
       readChanges: (request) => buggy(() => store.readChanges(request), 4),
     }),
   })
@@ -655,13 +656,13 @@ for (const [what, shift] of [
     const receiver = await startReceiver(t)
     await add('orders', receiver.url)
     let isRenewing = true
-    const webhooks = replacing(store.webhooks, {
+    const webhooks = replacing(new WebhookStore(store), {
       lease: async (owner) => {
         if (!isRenewing) throw new StoreUnavailable('failing', 'SQLITE_IOERR')
-        return store.webhooks.lease(owner)
+        return new WebhookStore(store).lease(owner)
       },
     })
-    const deliveries = deliver({ store: replacing(store, { webhooks }) })
+    const deliveries = deliver({ webhooks })
     await createPlants(store, 1, 1)
     await eventually(() => deliveries.figures()[0]?.received === 1)
     isRenewing = false
@@ -696,7 +697,7 @@ for (const [what, shift] of [
     deliver()
     await receiver.until(1)
     const { promise: never } = Promise.withResolvers<never>()
-    t.capture(store.webhooks, 'lease', () => never)
+    t.capture(new WebhookStore(store), 'lease', () => never)
     clock.advance(5000)
     clock.setBack(shift)
     clock.advance(2999)

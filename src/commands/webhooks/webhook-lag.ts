@@ -1,5 +1,5 @@
 import ms from 'ms'
-import type { Webhook } from '../../../service/webhook-store.ts'
+import { type Webhook, WebhookStore } from '../../../service/webhook-store.ts'
 import { systemClock } from '../../../time/clock.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { Interrupted } from '../../system/errors.ts'
@@ -70,7 +70,7 @@ export async function requireDelivered(
 
 async function findLagging(store: Store) {
   const lagging: { name: string; isPaused: boolean; description: string }[] = []
-  for (const webhook of await store.webhooks.list()) {
+  for (const webhook of await new WebhookStore(store).list()) {
     const { name, progress } = webhook
     const lag = await describeLag(store, webhook)
     if (lag === 'none') continue

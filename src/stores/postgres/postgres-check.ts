@@ -12,7 +12,7 @@ import {
 import { StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
-import { one } from './connection/pooled-client.ts'
+import { one, type Run } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
 import { readFeedState } from './feed/ledger.ts'
@@ -112,9 +112,9 @@ async function acknowledged(connections: Connections): Promise<Finding> {
 }
 
 async function tokens(connections: Connections): Promise<Finding> {
-  return tokensFinding(
-    await listRecords((text, values) => connections.query(text, values), 'token'),
-  )
+  const run: Run = (text, values) => connections.query(text, values)
+  const { records } = await listRecords(run, ['token'])
+  return tokensFinding(records)
 }
 
 async function plants(connections: Connections): Promise<Finding> {

@@ -5,12 +5,13 @@ import { retry } from '../../../time/retry.ts'
 import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { TimedOut } from './connection/deadline.ts'
+import { EARLIER_NAME } from './connection/hosts.ts'
 import { CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
 import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
 
-/** Makes records of tokens and settings, in a table that only one migration at a time can write to. */
+/** Makes records of tokens, settings and webhooks, in a table that only one migration at a time can write to. */
 const CREATE_RECORDS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plant_store_records (
      kind text NOT NULL,
@@ -31,7 +32,20 @@ const CREATE_RECORDS: readonly string[] = [
        FROM tokens;
      INSERT INTO plant_store_records (kind, key, value)
        SELECT 'setting', name, value FROM plant_store_settings;
-     DROP TABLE tokens, plant_store_settings;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'webhook', name, json_strip_nulls(json_build_object(
+         'url', url, 'events', string_to_array(events, ','), 'secret', secret,
+         'previousSecret', previous_secret, 'previousUntil', previous_until,
+         'createdAt', created_at))::text
+       FROM plant_webhooks;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'webhook-progress', name, json_strip_nulls(json_build_object(
+         'cursor', cursor, 'attempts', attempts, 'failingSince', failing_since,
+         'nextAttemptAt', next_attempt_at, 'pausedAt', paused_at,
+         'lastSuccessAt', last_success_at, 'lastFailureAt', last_failure_at,
+         'lastFailure', last_failure))::text
+       FROM plant_webhooks;
+     DROP TABLE tokens, plant_store_settings, plant_webhooks;
    END $do$`,
 ]
 
@@ -116,6 +130,7 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   const obstacle = findSchemaObstacle(version, last)
   if (obstacle !== undefined) throw new StoreError(obstacle)
   if (version === last) return
+  if (version > 0 && version < RECORDS_VERSION) await requireNoEarlier(connections)
   // Nobody uses the plants before the schema is complete. Later, a statement that waits for them would block others.
   const isCreating = version === 0
   const run = (statement: string) =>
@@ -135,6 +150,18 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
       `INSERT INTO plant_store_schema SELECT generate_series(1, ${next}) ON CONFLICT DO NOTHING`,
     )
   }
+}
+
+/** Earlier versions cannot use records, and would fail until they are stopped. */
+async function requireNoEarlier(connections: Connections): Promise<void> {
+  const earlier = await connections.query(
+    'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
+    [EARLIER_NAME],
+  )
+  if (earlier.length === 0) return
+  throw new StoreError(
+    'its schema cannot be upgraded while an earlier version of plant-store is connected: stop all its processes first',
+  )
 }
 
 /** Why a schema version cannot be used or upgraded to the last one; undefined if it can. */

@@ -21,6 +21,7 @@ import type {
   RecordChange,
   RecordKey,
   RecordKind,
+  RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
 import type {
@@ -49,7 +50,6 @@ import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
 import { changeRecords, findRecord, listRecords } from './postgres-records.ts'
-import { PostgresWebhooks } from './postgres-webhooks.ts'
 import { advise } from './store-advice.ts'
 
 /** Reads a plant, and the state of the standby guarantee. */
@@ -59,7 +59,6 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
  * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
-  readonly webhooks: PostgresWebhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>
@@ -98,7 +97,6 @@ export class PostgresStore implements Store {
       sizeOf: measureList,
     })
     this.#pointReads = pointReads(this.#read)
-    this.webhooks = new PostgresWebhooks(connections)
   }
 
   /**
@@ -183,13 +181,13 @@ export class PostgresStore implements Store {
     return findRecord(this.#read, kind, key)
   }
 
-  listRecords(kind: RecordKind): Promise<StoredRecord[]> {
-    return listRecords(this.#read, kind)
+  listRecords(kinds: readonly RecordKind[]): Promise<RecordList> {
+    return listRecords(this.#read, kinds)
   }
 
-  changeRecords(changes: readonly RecordChange[]): Promise<boolean[]> {
+  changeRecords(changes: readonly RecordChange[], mode: ApplyMode): Promise<boolean[]> {
     return this.#inFlight.track(() =>
-      this.#connections.verified((client) => changeRecords(client, changes)),
+      this.#connections.verified((client) => changeRecords(client, changes, mode)),
     )
   }
 

@@ -1,7 +1,7 @@
 import type { Change } from '../../../service/change-feed.ts'
 import { toContent } from '../../../service/plant-content.ts'
 import type { Plant, PlantPage, StoredPlant } from '../../../service/plant-store.ts'
-import type { StoredRecord } from '../../../service/record-store.ts'
+import type { RecordKind, StoredRecord } from '../../../service/record-store.ts'
 
 /**
  * The columns of the table `plants` on both engines, except the id. Migrations and triggers spell them out, because
@@ -60,13 +60,17 @@ export function toChange(
   return { ...change, type, plant: toContent({ name, tag, fields }), ...end }
 }
 
+/** The columns of a RecordRow, in SQL. */
+export const RECORD_COLUMNS = 'kind, key, alias, value'
+
 /** A row of the table `plant_store_records`. */
 export interface RecordRow {
+  readonly kind: RecordKind
   readonly key: string
   readonly alias: string | null
   readonly value: string
 }
 
-export function toRecord({ key, alias, value }: RecordRow): StoredRecord {
-  return alias === null ? { key, value } : { key, alias, value }
+export function toRecord({ kind, key, alias, value }: RecordRow): StoredRecord {
+  return alias === null ? { kind, key, value } : { kind, key, alias, value }
 }

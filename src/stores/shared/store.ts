@@ -2,7 +2,6 @@ import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
 import type { RecordStore } from '../../../service/record-store.ts'
 import type { RestrictionReader, RestrictionStore } from '../../../service/restriction.ts'
-import type { WebhookStore } from '../../../service/webhook-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */
@@ -34,10 +33,8 @@ export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<RecordStor
   close(): Promise<void>
 }
 
-/** Plants, records and webhooks in one database. */
+/** Plants and records in one database. */
 export interface Store extends ThreadStore, PlantStore, RestrictionStore {
-  readonly webhooks: WebhookStore
-
   /**
    * Lets other threads use the store, through `Engine.join`. Close the store only after the threads have closed theirs.
    * Returns a link for each of them, or undefined if only this thread can use the store.

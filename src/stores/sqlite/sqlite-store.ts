@@ -22,6 +22,7 @@ import type {
   RecordChange,
   RecordKey,
   RecordKind,
+  RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
 import type {
@@ -30,7 +31,6 @@ import type {
   RestrictionStep,
 } from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
-import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
@@ -80,7 +80,6 @@ export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity' | 'da
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
-  readonly webhooks: WebhookStore
   /** Undefined if this store writes on its own connection, or uses the writer that another thread has started. */
   readonly #writerHost: WriterHost | undefined
   readonly #writer: Writer | WriterClient
@@ -129,7 +128,6 @@ export class SqliteStore implements Store {
     }
     this.#commits = this.#writerHost?.commits ?? new CommitSignal(link?.commits)
     this.#reader = new Reader(db, this.#file?.mapError)
-    this.webhooks = webhookStore(this.#reader, this.#write)
     const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
     metrics?.measureWaiting(waiting)
@@ -225,12 +223,12 @@ export class SqliteStore implements Store {
     return this.#reader.findRecord(kind, key)
   }
 
-  async listRecords(kind: RecordKind): Promise<StoredRecord[]> {
-    return this.#reader.listRecords(kind)
+  async listRecords(kinds: readonly RecordKind[]): Promise<RecordList> {
+    return this.#reader.listRecords(kinds)
   }
 
-  changeRecords(changes: readonly RecordChange[]): Promise<boolean[]> {
-    return this.#write({ type: 'changeRecords', changes })
+  changeRecords(changes: readonly RecordChange[], mode: ApplyMode): Promise<boolean[]> {
+    return this.#write({ type: 'changeRecords', changes, mode })
   }
 
   async ping(): Promise<void> {
@@ -283,20 +281,5 @@ export class SqliteStore implements Store {
       // After a failure too, because a change that throws may have been applied.
       this.#commits.add()
     }
-  }
-}
-
-/** The webhooks in the file. */
-function webhookStore(reader: Reader, write: SubmitWrite): WebhookStore {
-  return {
-    list: async () => reader.listWebhooks(),
-    add: (webhook) => write({ type: 'addWebhook', webhook }),
-    remove: (name, owner) => write({ type: 'removeWebhook', name, owner }),
-    rotateSecret: (name, secret, previousUntil) =>
-      write({ type: 'rotateWebhookSecret', name, secret, previousUntil }),
-    resume: (name, fromOldest) => write({ type: 'resumeWebhook', name, fromOldest }),
-    lease: (owner) => write({ type: 'leaseWebhooks', owner }),
-    release: (owner) => write({ type: 'releaseWebhooks', owner }),
-    saveProgress: (owner, saved) => write({ type: 'saveWebhookProgress', owner, saved }),
   }
 }

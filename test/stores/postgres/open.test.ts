@@ -21,6 +21,7 @@ import {
 } from '../../../src/stores/shared/store-error.ts'
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { assertConverted, earlierRows } from '../earlier-rows.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
 import { shortenLockWaits } from './sessions.ts'
 
@@ -93,6 +94,36 @@ t.test(
     await t.rejects(open(url), { message }, 'a replica that starts')
   },
 )
+
+t.test(
+  'tokens, settings and webhooks become records, wherever the upgrade is killed',
+  async (t) => {
+    const [first = [], records = []] = MIGRATIONS
+    for (let done = 0; done <= records.length; done++) {
+      const { url, query } = await database()
+      await migrate(connect(t, url), [first])
+      for (const row of earlierRows((hex) => `'\\x${hex}'`)) await query(row)
+      for (const statement of records.slice(0, done)) await query(statement)
+      const stores = await Promise.all([open(url), open(url)])
+      await assertConverted(t, stores[0])
+      for (const store of stores) await store.close()
+      t.same(await query(FIND_VERSIONS), versions())
+    }
+  },
+)
+
+t.test('a schema is not upgraded while an earlier version cannot use the new one', async (t) => {
+  const { url, query } = await database()
+  await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+  const earlier = new pg.Client({ connectionString: url, application_name: 'plant-store' })
+  await earlier.connect()
+  const message = /cannot be upgraded while an earlier version of plant-store is connected/
+  await t.rejects(open(url), { message })
+  t.same(await query(FIND_VERSIONS), versions(FIRST_VERSION))
+  await earlier.end()
+  await (await open(url)).close()
+  t.same(await query(FIND_VERSIONS), versions())
+})
 
 t.test('an upgrade gives up if another transaction uses the plants for long', async (t) => {
   const { url, query } = await database()

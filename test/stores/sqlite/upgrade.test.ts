@@ -11,6 +11,7 @@ import {
 } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { changesAfter } from '../changes.ts'
+import { assertConverted, earlierRows } from '../earlier-rows.ts'
 
 const NEXT_VERSION = SCHEMA_VERSION + 1
 
@@ -48,6 +49,17 @@ t.test('the feed of version 6 continues, and its transactions have ended', async
   const upgraded = new Sqlite(file)
   t.teardown(() => upgraded.close())
   t.strictSame(compareSchema(upgraded).differences, [])
+})
+
+t.test('tokens, settings and webhooks of version 6 become records', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  migrate(db, 6)
+  for (const statement of earlierRows((hex) => `x'${hex}'`)) db.exec(statement)
+  db.close()
+  const store = new SqliteStore({ file, lockTimeout: 60_000, sameThread: true })
+  t.teardown(() => store.close())
+  await assertConverted(t, store)
 })
 
 t.test('an upgrade is rejected while another connection writes', async (t) => {

@@ -12,7 +12,7 @@ import {
   tokensFinding,
   warning,
 } from '../../shared/check-result.ts'
-import { type RecordRow, toRecord } from '../../shared/rows.ts'
+import { RECORD_COLUMNS, type RecordRow, toRecord } from '../../shared/rows.ts'
 import { StoreError } from '../../shared/store-error.ts'
 import { START } from '../feed/change-triggers.ts'
 import { findIncompatibility } from '../file/compatibility.ts'
@@ -134,7 +134,7 @@ function tokens(db: Database): Finding[] {
   if (readSchemaVersion(db) < RECORDS_VERSION) return [countFinding(countRows(db, 'tokens'))]
   const records = db
     .prepare<[], RecordRow>(
-      "SELECT key, alias, value FROM plant_store_records WHERE kind = 'token' ORDER BY key",
+      `SELECT ${RECORD_COLUMNS} FROM plant_store_records WHERE kind = 'token' ORDER BY key`,
     )
     .all()
   return [tokensFinding(records.map(toRecord))]

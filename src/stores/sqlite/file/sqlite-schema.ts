@@ -4,7 +4,7 @@ import { ADD_ENDS, CREATE_FEED } from '../feed/change-triggers.ts'
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 export const APPLICATION_ID = 0x504c4e54
 
-/** Makes records of tokens and settings. `json_patch` omits members without a value. */
+/** Makes records of tokens, settings and webhooks. `json_patch` omits members without a value. */
 const CREATE_RECORDS = `
   CREATE TABLE plant_store_records (
     kind TEXT NOT NULL,
@@ -23,8 +23,20 @@ const CREATE_RECORDS = `
     FROM tokens;
   INSERT INTO plant_store_records (kind, key, value)
     SELECT 'setting', name, value FROM plant_store_settings;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'webhook', name, json_patch('{}', json_object(
+      'url', url, 'events', json('["' || replace(events, ',', '","') || '"]'), 'secret', secret,
+      'previousSecret', previous_secret, 'previousUntil', previous_until, 'createdAt', created_at))
+    FROM plant_webhooks;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'webhook-progress', name, json_patch('{}', json_object(
+      'cursor', cursor, 'attempts', attempts, 'failingSince', failing_since,
+      'nextAttemptAt', next_attempt_at, 'pausedAt', paused_at, 'lastSuccessAt', last_success_at,
+      'lastFailureAt', last_failure_at, 'lastFailure', last_failure))
+    FROM plant_webhooks;
   DROP TABLE tokens;
-  DROP TABLE plant_store_settings;`
+  DROP TABLE plant_store_settings;
+  DROP TABLE plant_webhooks;`
 
 /** Create the first schema version in an empty database, then upgrade each version to the next. */
 export const MIGRATIONS: readonly string[] = [

@@ -13,14 +13,24 @@ import {
   type TagPage,
   type TagsRequest,
 } from '../../../../service/plant-store.ts'
-import type { RecordKey, RecordKind, StoredRecord } from '../../../../service/record-store.ts'
+import type {
+  RecordKey,
+  RecordKind,
+  RecordList,
+  StoredRecord,
+} from '../../../../service/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
-import type { Webhook } from '../../../../service/webhook-store.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
-import { joinPlants, type PlantRow, type RecordRow, toPlant, toRecord } from '../../shared/rows.ts'
-import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
+import {
+  joinPlants,
+  type PlantRow,
+  RECORD_COLUMNS,
+  type RecordRow,
+  toPlant,
+  toRecord,
+} from '../../shared/rows.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
@@ -41,7 +51,7 @@ interface PendingRead {
 }
 
 /**
- * Reads plants, changes, records, the restriction and webhooks. Every method throws StoreUnavailable if the database
+ * Reads plants, changes, records and the restriction. Every method throws StoreUnavailable if the database
  * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
@@ -205,13 +215,9 @@ export class Reader {
     })
   }
 
-  listRecords(kind: RecordKind): StoredRecord[] {
-    return this.#readNow(() => this.#statements.records.all(kind)).map(toRecord)
-  }
-
-  listWebhooks(): Webhook[] {
-    const now = Date.now()
-    return this.#readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
+  listRecords(kinds: readonly RecordKind[]): RecordList {
+    const rows = this.#readNow(() => this.#statements.records.all(JSON.stringify(kinds)))
+    return { records: rows.map(toRecord), now: Date.now() }
   }
 
   /** Rejects the waiting reads. */
@@ -295,7 +301,11 @@ function toPage(plants: readonly string[]): PlantPage {
   return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
-const RECORDS = 'SELECT key, alias, value FROM plant_store_records WHERE kind = ?'
+export const LIST_RECORDS = `
+  SELECT ${RECORD_COLUMNS} FROM plant_store_records
+  WHERE kind IN (SELECT value FROM json_each(?)) ORDER BY key`
+
+const RECORDS = `SELECT ${RECORD_COLUMNS} FROM plant_store_records WHERE kind = ?`
 
 function prepareReads(db: Database) {
   return {
@@ -325,7 +335,6 @@ function prepareReads(db: Database) {
       .pluck(),
     record: db.prepare<[string, string], RecordRow>(`${RECORDS} AND key = ?`),
     recordByAlias: db.prepare<[string, string], RecordRow>(`${RECORDS} AND alias = ?`),
-    records: db.prepare<string, RecordRow>(`${RECORDS} ORDER BY key`),
-    webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
+    records: db.prepare<string, RecordRow>(LIST_RECORDS),
   }
 }

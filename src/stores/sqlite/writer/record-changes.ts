@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { ApplyMode } from '../../../../service/plant-store.ts'
 import type { RecordChange } from '../../../../service/record-store.ts'
 
 /** Prepares RecordStore.changeRecords. The caller runs it in a transaction. */
@@ -24,5 +25,21 @@ export function prepareRecordChanges(db: Database) {
     if (max !== undefined && Number(count.get(kind)) >= max) return 0
     return add.run(next, kind, key, alias ?? null).changes
   }
-  return (changes: readonly RecordChange[]): boolean[] => changes.map((each) => change(each) === 1)
+  // Within a transaction, this is a savepoint.
+  const changeAll = db.transaction((changes: readonly RecordChange[]) => {
+    for (const each of changes) if (change(each) === 0) throw new NotChanged()
+  })
+  return (changes: readonly RecordChange[], mode: ApplyMode): boolean[] => {
+    if (mode === 'each') return changes.map((each) => change(each) === 1)
+    try {
+      changeAll(changes)
+      return changes.map(() => true)
+    } catch (error) {
+      if (error instanceof NotChanged) return changes.map(() => false)
+      throw error
+    }
+  }
 }
+
+/** Thrown to roll back. */
+class NotChanged extends Error {}

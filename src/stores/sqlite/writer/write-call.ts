@@ -1,4 +1,5 @@
 import type {
+  ApplyMode,
   CreateResult,
   ListResult,
   NoMatch,
@@ -6,7 +7,6 @@ import type {
 } from '../../../../service/plant-store.ts'
 import type { RecordChange } from '../../../../service/record-store.ts'
 import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
-import type { NewWebhook, SavedProgress } from '../../../../service/webhook-store.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,
@@ -17,8 +17,8 @@ import {
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
- * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore,
- * RestrictionStore and WebhookStore specify them.
+ * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore
+ * and RestrictionStore specify them.
  */
 export type WriteCall =
   | ChangeOf<'create' | 'update' | 'remove'>
@@ -26,13 +26,7 @@ export type WriteCall =
   | { readonly type: 'restrict'; readonly step: RestrictionStep }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
-  | { readonly type: 'changeRecords'; readonly changes: readonly RecordChange[] }
-  | { readonly type: 'addWebhook'; readonly webhook: NewWebhook }
-  | { readonly type: 'removeWebhook'; readonly name: string; readonly owner: string | undefined }
-  | { readonly type: 'rotateWebhookSecret'; name: string; secret: string; previousUntil: Date }
-  | { readonly type: 'resumeWebhook'; readonly name: string; readonly fromOldest: boolean }
-  | { readonly type: 'leaseWebhooks' | 'releaseWebhooks'; readonly owner: string }
-  | { readonly type: 'saveWebhookProgress'; owner: string; saved: readonly SavedProgress[] }
+  | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
 
 /** What each call returns. */
 interface WriteResults {
@@ -43,13 +37,6 @@ interface WriteResults {
   restrict: RestrictionResult
   pruneChanges: boolean
   changeRecords: boolean[]
-  addWebhook: 'added' | 'taken' | 'full'
-  removeWebhook: boolean
-  rotateWebhookSecret: boolean
-  resumeWebhook: boolean
-  leaseWebhooks: string[] | undefined
-  releaseWebhooks: undefined
-  saveWebhookProgress: string[]
 }
 
 type WriteType = WriteCall['type']

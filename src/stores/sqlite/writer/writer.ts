@@ -8,7 +8,6 @@ import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
 import { prepareRefusal, prepareRestrictionChange } from './restriction-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { prepareWebhookChanges } from './webhook-changes.ts'
 import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
@@ -33,14 +32,14 @@ export class Writer {
       try {
         begin()
         // No change can follow a step that begins a restriction, so steps are last.
-        const results = changes.map((change) =>
-          change.type === 'restrict' ? undefined : make(change),
-        )
-        const all = changes.map((change, index) =>
-          change.type === 'restrict' ? make(change) : results[index],
-        )
+        const results: CommitResult[] = []
+        for (const areSteps of [false, true]) {
+          for (const [index, change] of changes.entries()) {
+            if ((change.type === 'restrict') === areSteps) results[index] = make(change)
+          }
+        }
         markEnd.run()
-        return all
+        return results
       } catch (error) {
         throw mapRefusal(error)
       }
@@ -101,7 +100,6 @@ function prepareWrites(db: Database) {
   const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
   const changeRecords = prepareRecordChanges(db)
-  const webhooks = prepareWebhookChanges(db)
   const make = (call: WriteCall): CommitResult => {
     switch (call.type) {
       case 'create':
@@ -117,21 +115,7 @@ function prepareWrites(db: Database) {
       case 'pruneChanges':
         return pruneChanges(call.limits)
       case 'changeRecords':
-        return changeRecords(call.changes)
-      case 'addWebhook':
-        return webhooks.add(call.webhook)
-      case 'removeWebhook':
-        return webhooks.remove(call.name, call.owner)
-      case 'rotateWebhookSecret':
-        return webhooks.rotateSecret(call.name, call.secret, call.previousUntil)
-      case 'resumeWebhook':
-        return webhooks.resume(call.name, call.fromOldest)
-      case 'leaseWebhooks':
-        return webhooks.lease(call.owner)
-      case 'releaseWebhooks':
-        return webhooks.release(call.owner)
-      case 'saveWebhookProgress':
-        return webhooks.saveProgress(call.owner, call.saved)
+        return changeRecords(call.changes, call.mode)
     }
   }
   return { begin: plants.begin, make }
