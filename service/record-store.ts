@@ -1,7 +1,13 @@
-import type { ApplyMode } from './plant-store.ts'
+import type { ApplyMode, ChangeResult, PlantChange } from './plant-store.ts'
 
 /** What a record is about. Its meaning is that of the service; to a store, it is text. */
-export type RecordKind = 'setting' | 'token' | 'webhook' | 'webhook-lease' | 'webhook-progress'
+export type RecordKind =
+  | 'restriction'
+  | 'setting'
+  | 'token'
+  | 'webhook'
+  | 'webhook-lease'
+  | 'webhook-progress'
 
 /** A record as stored. */
 export interface StoredRecord {
@@ -70,4 +76,50 @@ export async function changeRecord(
 ): Promise<boolean> {
   const [isChanged = false] = await store.changeRecords([change], 'each')
   return isChanged
+}
+
+/** A change to a record, together with changes to plants. */
+export interface GuardedChange {
+  readonly record: RecordChange
+  /** Made as by PlantStore.apply with `each`. */
+  readonly changes: readonly PlantChange[]
+  /** How much text they may affect, if there are several. See LIST_TEXT_MAX. */
+  readonly textMax: number
+  /** Whether the store begins or ends to refuse all other changes to plants. */
+  readonly guard: 'begin' | 'end' | undefined
+  /** Whether there must be no plant before it. */
+  readonly mustBeEmpty: boolean
+  /** Whether a new change feed begins, so that the cursors of the previous one expire. It can still have its changes. */
+  readonly renewsFeed: boolean
+  /** How many changes must create a plant, and how many remove one. By default, any number. */
+  readonly effect: { readonly created: number; readonly removed: number } | undefined
+}
+
+/**
+ * The result of a GuardedChange. Unless it is `done`, nothing has changed:
+ * - `unexpected`: the record was not the expected one;
+ * - `not-empty`: there is a plant, although there must be none;
+ * - `diverged`: the effect was not the required one;
+ * - `too-large`: several changes affect too much text.
+ */
+export type GuardedResult = 'done' | 'unexpected' | 'not-empty' | 'diverged' | 'too-large'
+
+export interface GuardedStore {
+  /**
+   * Makes a change in one transaction, as durably as a change to a plant. When one that begins to refuse others
+   * resolves, no other change is in flight.
+   *
+   * @throws StoreUnavailable
+   */
+  changeGuarded(change: GuardedChange): Promise<GuardedResult>
+}
+
+/** Whether changes had the required effect. */
+export function hasEffect(
+  { effect }: Pick<GuardedChange, 'effect'>,
+  results: readonly ChangeResult[],
+): boolean {
+  if (effect === undefined) return true
+  const count = (result: ChangeResult) => results.filter((each) => each === result).length
+  return count('created') === effect.created && count('removed') === effect.removed
 }

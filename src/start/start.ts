@@ -7,7 +7,7 @@ import {
 } from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import type { Restriction } from '../../service/restriction.ts'
+import { type Restriction, readRestriction } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Admin } from '../admin/admin.ts'
@@ -127,7 +127,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       access,
       certificate,
       acknowledgement,
-      restriction: await store.readRestriction(),
+      restriction: await readRestriction(store),
       warning,
       faults,
       close,

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { RestrictionReader } from '../../service/restriction.ts'
+import { type RestrictionReader, readRestriction } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import {
   WEBHOOK_LEASE_MS,
@@ -186,8 +186,7 @@ export class WebhookDeliveries {
   async #refresh(): Promise<void> {
     const { store, webhooks } = this.#options
     this.#webhooks = await webhooks.list()
-    this.#isMirror =
-      this.#webhooks.length > 0 && typeof (await store.readRestriction()) === 'object'
+    this.#isMirror = this.#webhooks.length > 0 && typeof (await readRestriction(store)) === 'object'
     this.#webhookLog.retain(new Set(this.#webhooks.map(({ name }) => name)))
     const owned = this.#isMirror ? [] : this.#webhooks.filter(({ owner }) => owner === this.#owner)
     const names = new Set(owned.map(({ name }) => name))

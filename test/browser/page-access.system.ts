@@ -3,6 +3,7 @@
 import type { Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { restrict } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
@@ -92,7 +93,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     const onMirror = await open(t, mirror.url, { token: mirror.token })
     const why = 'This service is a read-only mirror: send changes to https://plants.example.'
     await offersNoChange(t, onMirror, why)
-    await mirror.store.restrict({ expected: CONSISTENT, next: undefined })
+    await restrict(mirror.store, { expected: CONSISTENT, next: undefined })
     await onMirror.page.reload()
     await onMirror.button('Edit Abies alba').waitFor()
     t.equal(await onMirror.page.getByText(why).count(), 0)
@@ -101,7 +102,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     await frozen.store.create(fir)
     const earlier = await open(t, frozen.url, { token: frozen.token })
     await earlier.edit('Abies alba', { name: 'Abies nigra' })
-    await frozen.store.restrict({ expected: undefined, next: 'frozen' })
+    await restrict(frozen.store, { expected: undefined, next: 'frozen' })
     await earlier.button('Save').click()
     await earlier.shows(/changes are frozen while the plants move to another database\./)
     await earlier.button('Send again').waitFor()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
+import { restrict } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { WEBHOOKS_MAX, WebhookStore } from '../../service/webhook-store.ts'
 import { Command } from '../helpers/command.ts'
@@ -95,7 +96,7 @@ t.test('a webhook is copied to a mirror again, to continue after the latest chan
   t.strictSame(await copy('webhook'), copied)
   const latest = await use(to, async (store) => {
     const changes = each('put', [{ id: 1n, name: 'delivered by the source' }])
-    await store.restrict({ expected: CONSISTENT, next: CONSISTENT, changes })
+    await restrict(store, { expected: CONSISTENT, next: CONSISTENT, changes })
     const page = await store.readChanges({ after: 'latest', limit: 1 })
     return typeof page === 'object' && page.next
   })
@@ -111,7 +112,7 @@ async function frozenDatabases(t: Test) {
     await store.create({ id: 1n, name: 'undelivered' })
     await new WebhookStore(store).add(newWebhook('orders'))
     await new WebhookStore(store).add(newWebhook('removals', { events: ['plantRemoved'] }))
-    await store.restrict({ expected: undefined, next: 'frozen' })
+    await restrict(store, { expected: undefined, next: 'frozen' })
   })
   /** Does what a service on the source does to its webhook. */
   const progress = (change: { cursor: string } | { pausedAt: Date }) =>

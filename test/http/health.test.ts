@@ -1,5 +1,6 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { restrict } from '../../service/restriction.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { BEGUN, CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { startService } from '../helpers/service.ts'
@@ -37,6 +38,6 @@ t.test('a mirror is ready on both ports once it is consistent', async (t) => {
     Promise.all([url, adminUrl].map(async (each) => (await fetch(`${each}/health/ready`)).status))
   await makeMirror(store, BEGUN)
   t.same(await statuses(), [503, 503])
-  await store.restrict({ expected: BEGUN, next: CONSISTENT })
+  await restrict(store, { expected: BEGUN, next: CONSISTENT })
   t.same(await statuses(), [200, 200])
 })

@@ -3,7 +3,13 @@
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { isConsistent, type RestrictionStep, STEP_TEXT_MAX } from '../../service/restriction.ts'
+import {
+  isConsistent,
+  type RestrictionStep,
+  readRestriction,
+  restrict,
+  STEP_TEXT_MAX,
+} from '../../service/restriction.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -33,7 +39,7 @@ t.test('all plants are copied, with any id and content', async (t) => {
   await copy.run({
     store: withRestrict(copy.store, (step) => {
       steps++
-      return copy.store.restrict(step)
+      return restrict(copy.store, step)
     }),
   })
   // The first begins the copy. The last page ends with the greatest id, so nothing can follow.
@@ -52,7 +58,7 @@ t.test('a page of changes that affect too much text is applied in smaller steps'
   const results: string[] = []
   await copy.run({
     store: withRestrict(copy.store, async (step) => {
-      const result = await copy.store.restrict(step)
+      const result = await restrict(copy.store, step)
       results.push(result)
       return result
     }),
@@ -76,7 +82,7 @@ t.test('a mirror of another database stops, and a restart reconciles it', async 
   const steps: RestrictionStep[] = []
   const store = withRestrict(copy.store, (step) => {
     steps.push(step)
-    return copy.store.restrict(step)
+    return restrict(copy.store, step)
   })
   await copy.run({ store, restart: true })
   await isCopyOf(other, t)
@@ -134,18 +140,18 @@ t.test('the URL of the source can change', async (t) => {
 t.test('a database that has plants or is frozen cannot become a mirror', async (t) => {
   await copy.store.create({ id: 1n, name: 'Abies' })
   await t.rejects(copy.run(), { message: /database contains plants/ })
-  await copy.store.restrict({ expected: undefined, next: 'frozen' })
+  await restrict(copy.store, { expected: undefined, next: 'frozen' })
   await t.rejects(copy.run(), { message: /database is frozen; run "plant-store unfreeze"/ })
   t.strictSame(await plantsOf(copy.store), [{ id: 1n, name: 'Abies' }])
 })
 
 t.test('a promoted database does not become a mirror again by a later command', async (t) => {
   await copy.run()
-  await copy.store.restrict({ expected: await copy.position(), next: undefined })
+  await restrict(copy.store, { expected: await copy.position(), next: undefined })
   await change(service.store)
   for (const restart of [false, true]) {
     await t.rejects(copy.run({ restart }), { message: /was promoted or unfrozen.* new database/ })
   }
-  t.equal(await copy.store.readRestriction(), undefined)
+  t.equal(await readRestriction(copy.store), undefined)
   t.strictSame(await plantsOf(copy.store), [])
 })

@@ -6,6 +6,7 @@ import { createClient } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
+import { restrict } from '../../service/restriction.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { SourcePlants } from '../../src/mirror/source-plants.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -129,7 +130,7 @@ t.test('a database that cannot become a mirror keeps its fields', async (t) => {
   await use((store) => store.create({ ...FIR, fields: '"height":5' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database contains plants/ })
   t.equal(await use((store) => readSetting(store, 'fields')), undefined)
-  await use((store) => store.restrict({ expected: undefined, next: 'frozen' }))
+  await use((store) => restrict(store, { expected: undefined, next: 'frozen' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database is frozen/ })
   t.equal(await use((store) => readSetting(store, 'fields')), undefined)
 })

@@ -1,4 +1,10 @@
 import type { Test } from 'tap'
+import {
+  type Restriction,
+  readRestriction,
+  restrict,
+  restrictedError,
+} from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
@@ -21,6 +27,39 @@ export function earlierRows(blob: (hex: string) => string): string[] {
     `INSERT INTO plant_webhooks VALUES ('used', 'https://b.example', 'newPlant,plantRemoved',
        'whsec_B', 'whsec_C', 2, 1, 'cursor', 3, 4, 5, 6, 7, 8, '"x"', 'owner', 9)`,
   ]
+}
+
+/** A mirror that is still copying. */
+export const EARLIER_MIRROR = {
+  source: 'https://it\'s.example/"x"',
+  cursor: 'x',
+  copyFrom: -(2n ** 63n),
+} as const
+
+/** Statements that restrict a database of a version without records, apart from its triggers. */
+export const EARLIER_RESTRICTIONS: readonly (readonly [string, Restriction | undefined])[] = [
+  ['INSERT INTO plant_restriction (source) VALUES (NULL)', 'frozen'],
+  [`INSERT INTO plant_restriction (cursor) VALUES ('ended')`, undefined],
+  [
+    `INSERT INTO plant_restriction (source, cursor, copy_from)
+     VALUES ('https://it''s.example/"x"', 'x', ${-(2n ** 63n)})`,
+    EARLIER_MIRROR,
+  ],
+]
+
+/** Verifies that a store is restricted, and can be released. */
+export async function assertRestricted(
+  t: Test,
+  store: Store,
+  expected: Restriction | undefined,
+): Promise<void> {
+  t.strictSame(await readRestriction(store), expected)
+  const change = { id: 1n, name: 'x' }
+  if (expected !== undefined) {
+    await t.rejects(store.create(change), { ...restrictedError(expected) })
+    t.equal(await restrict(store, { expected, next: undefined }), 'done')
+  }
+  t.equal(await store.create(change), 'created')
 }
 
 /** Verifies that a store has the contents of `earlierRows` as records. */

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { mergeFields, plantJson, writeFields } from '../../service/plant-content.ts'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import { restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll } from '../helpers/lists.ts'
 import { readSetting, replaceSetting } from '../helpers/settings.ts'
@@ -217,9 +218,9 @@ export function settingSuite(t: Test, engine: Engine): void {
   })
 
   t.test('a setting is replaced while the database is restricted', async (t) => {
-    await store.restrict({ expected: undefined, next: 'frozen' })
+    await restrict(store, { expected: undefined, next: 'frozen' })
     t.equal(await replaceSetting(store, 'frozen', undefined, 'x'), true)
-    await store.restrict({ expected: 'frozen', next: undefined })
+    await restrict(store, { expected: 'frozen', next: undefined })
     t.equal(await readSetting(store, 'frozen'), 'x')
   })
 

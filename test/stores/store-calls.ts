@@ -1,6 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
 import type { RecordChange } from '../../service/record-store.ts'
-import type { MirrorRestriction } from '../../service/restriction.ts'
+import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
 import { exported } from './plants.ts'
@@ -69,18 +69,17 @@ const METHOD_CALLS: Record<
   ],
   nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
-  readRestriction: [(store) => store.readRestriction()],
-  restrict: [
-    (store) => store.restrict({ expected: undefined, next: mirror }),
-    (store) => store.restrict({ expected: undefined, next: 'frozen' }),
-    (store) => store.restrict({ expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
+  changeGuarded: [
+    (store) => restrict(store, { expected: undefined, next: mirror }),
+    (store) => restrict(store, { expected: undefined, next: 'frozen' }),
+    (store) => restrict(store, { expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
     (store) =>
-      store.restrict({
+      restrict(store, {
         expected: { ...mirror, copyFrom: 0n },
         next: mirror,
         changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
       }),
-    (store) => store.restrict({ expected: mirror, next: undefined }),
+    (store) => restrict(store, { expected: mirror, next: undefined }),
   ],
   findRecord: [
     (store) => store.findRecord('setting', { key: 'called' }),

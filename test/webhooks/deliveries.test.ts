@@ -4,6 +4,7 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { ChangePage, ChangesRequest } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { restrict } from '../../service/restriction.ts'
 import { WebhookStore, webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
@@ -545,7 +546,7 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
   await isReadAgain()
   await add('orders', receiver.url)
   const changes = each('put', [{ id: 1n, name: 'mirrored' }])
-  await store.restrict({ expected: CONSISTENT, next: CONSISTENT, changes })
+  await restrict(store, { expected: CONSISTENT, next: CONSISTENT, changes })
   await isReadAgain()
   t.same(receiver.received, [])
   t.match(deliveries.figures(), [
@@ -554,7 +555,7 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
   ])
   await new WebhookStore(store).remove('orders')
   await add('orders', receiver.url)
-  await store.restrict({ expected: CONSISTENT, next: undefined })
+  await restrict(store, { expected: CONSISTENT, next: undefined })
   await store.create({ id: 2n, name: 'created' })
   t.same(plantsIn(await receiver.until(1)), [2n])
 })

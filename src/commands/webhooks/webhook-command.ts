@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { readRestriction } from '../../../service/restriction.ts'
 import {
   WEBHOOKS_MAX,
   type WebhookEvent,
@@ -74,7 +75,7 @@ function copyWebhooksCommand(): Command {
     },
     // The source has delivered what a mirror has received since an earlier copy.
     discard: async (store, name) =>
-      typeof (await store.readRestriction()) === 'object' && new WebhookStore(store).remove(name),
+      typeof (await readRestriction(store)) === 'object' && new WebhookStore(store).remove(name),
   }).option('--wait', 'wait until a frozen source has delivered the events of all webhooks')
 }
 

@@ -1,4 +1,5 @@
 import ms from 'ms'
+import { readRestriction } from '../../../service/restriction.ts'
 import { type Webhook, WebhookStore } from '../../../service/webhook-store.ts'
 import { systemClock } from '../../../time/clock.ts'
 import type { Store } from '../../stores/shared/store.ts'
@@ -46,7 +47,7 @@ export async function requireDelivered(
   database: string,
   wait = false,
 ): Promise<void> {
-  if ((await store.readRestriction()) !== 'frozen') return
+  if ((await readRestriction(store)) !== 'frozen') return
   const source = describeDatabase(database)
   const stop = new AbortController()
   if (wait) onStopSignal((exitCode) => stop.abort(new Interrupted(exitCode, INTERRUPTED)))

@@ -106,7 +106,7 @@ async function changeSeveral(run: Run, changes: readonly RecordChange[]): Promis
 }
 
 /** Makes a change. If it has a `max`, the transaction must have the lock of the store. */
-async function changeOne(run: Run, change: RecordChange): Promise<boolean> {
+export async function changeOne(run: Run, change: RecordChange): Promise<boolean> {
   const { kind, key, expected, next, alias, max } = change
   if (next === undefined) return (await run(REMOVE, [kind, key, expected])).length > 0
   if (expected !== undefined) return (await run(REPLACE, [kind, key, expected, next])).length > 0

@@ -9,9 +9,9 @@ import { EARLIER_NAME } from './connection/hosts.ts'
 import { CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
-import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
+import { REFUSE } from './plants/guarded-changes.ts'
 
-/** Makes records of tokens, settings and webhooks, in a table that only one migration at a time can write to. */
+/** Makes records of tokens, settings, webhooks and the restriction, in a table that only one migration at a time can write to. */
 const CREATE_RECORDS: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS plant_store_records (
      kind text NOT NULL,
@@ -45,7 +45,14 @@ const CREATE_RECORDS: readonly string[] = [
          'lastSuccessAt', last_success_at, 'lastFailureAt', last_failure_at,
          'lastFailure', last_failure))::text
        FROM plant_webhooks;
-     DROP TABLE tokens, plant_store_settings, plant_webhooks;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'restriction', 'restriction', CASE
+         WHEN source IS NOT NULL THEN json_strip_nulls(json_build_object('source', source,
+           'cursor', cursor, 'copyFrom', copy_from::text, 'consistentAt', consistent_at))::text
+         WHEN cursor IS NULL THEN '"frozen"' ELSE '"ended"' END
+       FROM plant_restriction;
+     IF to_regproc('refuse_plant_changes') IS NOT NULL THEN ${REFUSE}; END IF;
+     DROP TABLE tokens, plant_store_settings, plant_webhooks, plant_restriction;
    END $do$`,
 ]
 
@@ -89,7 +96,13 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
        owner_until bigint
      )`,
     'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
-    CREATE_RESTRICTION,
+    `CREATE TABLE IF NOT EXISTS plant_restriction (
+       is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+       source text,
+       cursor text,
+       copy_from bigint,
+       consistent_at text
+     )`,
   ],
   CREATE_RECORDS,
 ]

@@ -18,17 +18,14 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
+  GuardedChange,
+  GuardedResult,
   RecordChange,
   RecordKey,
   RecordKind,
   RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
-import type {
-  Restriction,
-  RestrictionResult,
-  RestrictionStep,
-} from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
@@ -41,8 +38,8 @@ import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
+import { changeGuarded } from './plants/guarded-changes.ts'
 import { applyLists } from './plants/lists.ts'
-import { readRestriction, restrict } from './plants/postgres-restriction.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
 import { listTags } from './plants/tag-scan.ts'
@@ -164,15 +161,11 @@ export class PostgresStore implements Store {
     return this.#connections.readSnapshot(exportPlants)
   }
 
-  readRestriction(): Promise<Restriction | undefined> {
-    return readRestriction(this.#read)
-  }
-
-  restrict(step: RestrictionStep): Promise<RestrictionResult> {
+  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
     return this.#inFlight.track(async () => {
-      const result = await restrict(this.#connections, step)
+      const result = await changeGuarded(this.#connections, change)
       this.#feed.noteCommit()
-      await this.#feed.noteList(step.changes?.length ?? 0)
+      await this.#feed.noteList(change.changes.length)
       return result
     })
   }

@@ -1,11 +1,10 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
-import type { RecordStore } from '../../../service/record-store.ts'
-import type { RestrictionReader, RestrictionStore } from '../../../service/restriction.ts'
+import type { GuardedStore, RecordStore } from '../../../service/record-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */
-export interface ThreadStore extends RequestStore, RestrictionReader, RecordStore {
+export interface ThreadStore extends RequestStore, RecordStore {
   /**
    * The metrics of this thread. Those of the database itself are included only for the thread that opened the store.
    * Empty unless the store was opened with `isMeasured`.
@@ -34,7 +33,7 @@ export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<RecordStor
 }
 
 /** Plants and records in one database. */
-export interface Store extends ThreadStore, PlantStore, RestrictionStore {
+export interface Store extends ThreadStore, PlantStore, GuardedStore {
   /**
    * Lets other threads use the store, through `Engine.join`. Close the store only after the threads have closed theirs.
    * Returns a link for each of them, or undefined if only this thread can use the store.

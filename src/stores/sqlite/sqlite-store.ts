@@ -19,17 +19,14 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
+  GuardedChange,
+  GuardedResult,
   RecordChange,
   RecordKey,
   RecordKind,
   RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
-import type {
-  Restriction,
-  RestrictionResult,
-  RestrictionStep,
-} from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
@@ -211,12 +208,8 @@ export class SqliteStore implements Store {
     return exportPlants(this.#openSnapshot, this.#file?.mapError)
   }
 
-  async readRestriction(): Promise<Restriction | undefined> {
-    return this.#reader.readRestriction()
-  }
-
-  restrict(step: RestrictionStep): Promise<RestrictionResult> {
-    return this.#write({ type: 'restrict', step })
+  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
+    return this.#write({ type: 'changeGuarded', change })
   }
 
   async findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {

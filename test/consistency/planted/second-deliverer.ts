@@ -15,7 +15,7 @@ export async function deliverToo(owner: Owner, { database = '' }: Target): Promi
     store: {
       readChanges: (request) => store.readChanges(request),
       nextCommit: () => store.nextCommit(),
-      readRestriction: () => store.readRestriction(),
+      findRecord: (...args) => store.findRecord(...args),
     },
     webhooks: asIfLeased(new WebhookStore(store)),
     codec: new PlantCodec([]),

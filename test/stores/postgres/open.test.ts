@@ -21,7 +21,12 @@ import {
 } from '../../../src/stores/shared/store-error.ts'
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { assertConverted, earlierRows } from '../earlier-rows.ts'
+import {
+  assertConverted,
+  assertRestricted,
+  EARLIER_RESTRICTIONS,
+  earlierRows,
+} from '../earlier-rows.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
 import { shortenLockWaits } from './sessions.ts'
 
@@ -111,6 +116,29 @@ t.test(
     }
   },
 )
+
+t.test('a restriction becomes a record', async (t) => {
+  for (const [statement, expected] of EARLIER_RESTRICTIONS) {
+    const { url, query } = await database()
+    await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+    await query(statement)
+    if (expected !== undefined) {
+      await query(`
+        CREATE FUNCTION refuse_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF current_setting('plant_store.is_step', true) = 'on' THEN RETURN NULL; END IF;
+          RAISE 'changes to plants are restricted' USING
+            ERRCODE = 'PS001', DETAIL = coalesce((SELECT source FROM plant_restriction), '');
+        END $$;
+        CREATE TRIGGER refuse_changes BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON plants
+          EXECUTE FUNCTION refuse_plant_changes();
+        ALTER TABLE plants ENABLE ALWAYS TRIGGER refuse_changes`)
+    }
+    const store = await open(url)
+    await assertRestricted(t, store, expected)
+    await store.close()
+  }
+})
 
 t.test('a schema is not upgraded while an earlier version cannot use the new one', async (t) => {
   const { url, query } = await database()

@@ -184,7 +184,7 @@ t.test('a changed number applies to running replicas', async (t) => {
 t.test('a replica keeps the number if the database has lost it', async (t) => {
   const place = await database()
   const store = await open(t, place, 1)
-  await place.query('DELETE FROM plant_store_settings')
+  await place.query('DELETE FROM plant_store_records')
   await store.ping()
   t.match(store.advise(), { acknowledgement: 'are acknowledged once they are on 1 standby' })
 })

@@ -20,7 +20,6 @@ import { STORE_CALLS } from '../store-calls.ts'
 const SCANS: Record<string, string> = {
   'SELECT * FROM plants ORDER BY id': 'an export reads all plants',
   'SELECT id FROM change_log': 'reads the only row',
-  'SELECT 1 FROM plant_restriction': 'reads the only row',
   [DELETE_SOME]: 'deletes a bounded number of rows from the first one on',
   [FEED_START]: 'looks up the first or last row of an index',
   [IS_UNMARKED]: 'looks up the last row',

@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { ADD_ENDS, CREATE_FEED } from '../feed/change-triggers.ts'
+import { replaceBarrier } from './restriction-barrier.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 export const APPLICATION_ID = 0x504c4e54
 
-/** Makes records of tokens, settings and webhooks. `json_patch` omits members without a value. */
+/** Makes records of tokens, settings, webhooks and the restriction. `json_patch` omits members without a value. */
 const CREATE_RECORDS = `
   CREATE TABLE plant_store_records (
     kind TEXT NOT NULL,
@@ -34,12 +35,19 @@ const CREATE_RECORDS = `
       'nextAttemptAt', next_attempt_at, 'pausedAt', paused_at, 'lastSuccessAt', last_success_at,
       'lastFailureAt', last_failure_at, 'lastFailure', last_failure))
     FROM plant_webhooks;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'restriction', 'restriction', CASE
+      WHEN source IS NOT NULL THEN json_patch('{}', json_object('source', source, 'cursor', cursor,
+        'copyFrom', CAST(copy_from AS TEXT), 'consistentAt', consistent_at))
+      WHEN cursor IS NULL THEN '"frozen"' ELSE '"ended"' END
+    FROM plant_restriction;
   DROP TABLE tokens;
   DROP TABLE plant_store_settings;
-  DROP TABLE plant_webhooks;`
+  DROP TABLE plant_webhooks;
+  DROP TABLE plant_restriction;`
 
 /** Create the first schema version in an empty database, then upgrade each version to the next. */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly (string | ((db: Database) => void))[] = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, fields TEXT) STRICT;
    CREATE TABLE tokens (
      selector BLOB PRIMARY KEY,
@@ -82,7 +90,10 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
   ADD_ENDS,
-  CREATE_RECORDS,
+  (db) => {
+    db.exec(CREATE_RECORDS)
+    replaceBarrier(db)
+  },
 ]
 
 /** The version of the schema that the first migration creates (SQLite's `user_version`). */
@@ -100,7 +111,7 @@ export function migrate(db: Database, version = SCHEMA_VERSION, migrations = MIG
   if (readSchemaVersion(db) === version) return
   const run = db.transaction(() => {
     const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
-    for (const statements of due) db.exec(statements)
+    for (const step of due) typeof step === 'string' ? db.exec(step) : step(db)
     // A newer program may have upgraded the database since the check above. Its version must stay.
     db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })

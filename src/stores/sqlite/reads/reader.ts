@@ -19,7 +19,6 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../../service/record-store.ts'
-import type { Restriction } from '../../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
@@ -32,7 +31,6 @@ import {
   toRecord,
 } from '../../shared/rows.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
-import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount } from './plant-count.ts'
@@ -51,7 +49,7 @@ interface PendingRead {
 }
 
 /**
- * Reads plants, changes, records and the restriction. Every method throws StoreUnavailable if the database
+ * Reads plants, changes and records. Every method throws StoreUnavailable if the database
  * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
@@ -68,7 +66,6 @@ export class Reader {
   readonly #scanTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #hasExcess: ReturnType<typeof prepareExcess>
-  readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
   readonly #readWaiting = () => {
     // `close` may have rejected them.
     if (this.#waiting.length > 0) this.#readGroup()
@@ -90,7 +87,6 @@ export class Reader {
     this.#scanTags = prepareTagScan(db, this.#read)
     this.#readChanges = prepareChangeRead(db)
     this.#hasExcess = prepareExcess(db)
-    this.#readRestriction = prepareRestrictionRead(db)
   }
 
   /**
@@ -201,10 +197,6 @@ export class Reader {
 
   hasExcess(limits: ChangeLimits): boolean {
     return this.#readNow(() => this.#hasExcess(limits))
-  }
-
-  readRestriction(): Restriction | undefined {
-    return this.#readNow(this.#readRestriction)
   }
 
   findRecord(kind: RecordKind, key: RecordKey): StoredRecord | undefined {

@@ -19,25 +19,28 @@ export function prepareRecordChanges(db: Database) {
     'DELETE FROM plant_store_records WHERE kind = ? AND key = ? AND value = ?',
   )
 
-  const change = ({ kind, key, expected, next, alias, max }: RecordChange): number => {
-    if (next === undefined) return remove.run(kind, key, expected).changes
-    if (expected !== undefined) return replace.run(next, kind, key, expected).changes
-    if (max !== undefined && Number(count.get(kind)) >= max) return 0
-    return add.run(next, kind, key, alias ?? null).changes
+  const change = ({ kind, key, expected, next, alias, max }: RecordChange): boolean => {
+    if (next === undefined) return remove.run(kind, key, expected).changes === 1
+    if (expected !== undefined) return replace.run(next, kind, key, expected).changes === 1
+    if (max !== undefined && Number(count.get(kind)) >= max) return false
+    return add.run(next, kind, key, alias ?? null).changes === 1
   }
   // Within a transaction, this is a savepoint.
   const changeAll = db.transaction((changes: readonly RecordChange[]) => {
-    for (const each of changes) if (change(each) === 0) throw new NotChanged()
+    for (const each of changes) if (!change(each)) throw new NotChanged()
   })
-  return (changes: readonly RecordChange[], mode: ApplyMode): boolean[] => {
-    if (mode === 'each') return changes.map((each) => change(each) === 1)
-    try {
-      changeAll(changes)
-      return changes.map(() => true)
-    } catch (error) {
-      if (error instanceof NotChanged) return changes.map(() => false)
-      throw error
-    }
+  return {
+    change,
+    changeSeveral(changes: readonly RecordChange[], mode: ApplyMode): boolean[] {
+      if (mode === 'each') return changes.map(change)
+      try {
+        changeAll(changes)
+        return changes.map(() => true)
+      } catch (error) {
+        if (error instanceof NotChanged) return changes.map(() => false)
+        throw error
+      }
+    },
   }
 }
 

@@ -5,8 +5,11 @@ import type {
   NoMatch,
   StoredPlant,
 } from '../../../../service/plant-store.ts'
-import type { RecordChange } from '../../../../service/record-store.ts'
-import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
+import type {
+  GuardedChange,
+  GuardedResult,
+  RecordChange,
+} from '../../../../service/record-store.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,
@@ -18,12 +21,12 @@ import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
  * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore
- * and RestrictionStore specify them.
+ * and GuardedStore specify them.
  */
 export type WriteCall =
   | ChangeOf<'create' | 'update' | 'remove'>
   | ({ readonly type: 'apply' } & ChangeList)
-  | { readonly type: 'restrict'; readonly step: RestrictionStep }
+  | { readonly type: 'changeGuarded'; readonly change: GuardedChange }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
   | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
@@ -34,7 +37,7 @@ interface WriteResults {
   update: StoredPlant | NoMatch
   remove: 'removed' | NoMatch
   apply: ListResult
-  restrict: RestrictionResult
+  changeGuarded: GuardedResult
   pruneChanges: boolean
   changeRecords: boolean[]
 }
@@ -60,9 +63,9 @@ export function measureCall(call: WriteCall): Size {
       return measureChange(call)
     case 'apply':
       return measureList(call)
-    case 'restrict':
-      // Only one step is ever in flight.
-      return { ...measureList({ changes: call.step.changes ?? [] }), changes: 1 }
+    case 'changeGuarded':
+      // Only one is ever in flight.
+      return { ...measureList(call.change), changes: 1 }
     default:
       return { changes: 1, text: 0 }
   }

@@ -4,9 +4,9 @@ import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
+import { prepareGuardedChange, prepareRefusal } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
-import { prepareRefusal, prepareRestrictionChange } from './restriction-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
 
@@ -31,11 +31,11 @@ export class Writer {
     const makeAll = (changes: readonly WriteCall[]) => {
       try {
         begin()
-        // No change can follow a step that begins a restriction, so steps are last.
+        // No change can follow one that begins to refuse others, so these are last.
         const results: CommitResult[] = []
-        for (const areSteps of [false, true]) {
+        for (const areGuarded of [false, true]) {
           for (const [index, change] of changes.entries()) {
-            if ((change.type === 'restrict') === areSteps) results[index] = make(change)
+            if ((change.type === 'changeGuarded') === areGuarded) results[index] = make(change)
           }
         }
         markEnd.run()
@@ -51,7 +51,7 @@ export class Writer {
   }
 
   /**
-   * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk. Once
+   * Makes all changes or none: in order, except that guarded changes are last. Returns when they are on disk. Once
    * the transaction has affected much text, it postpones changes of large plants, and lists with such changes.
    *
    * @throws StoreUnavailable if the changes cannot be made now
@@ -97,9 +97,9 @@ function prepareMeasuredCommit(
 function prepareWrites(db: Database) {
   const plants = preparePlantChanges(db)
   const { mustWait, mustListWait } = plants
-  const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
-  const changeRecords = prepareRecordChanges(db)
+  const records = prepareRecordChanges(db)
+  const changeGuarded = prepareGuardedChange(db, plants.apply, records.change)
   const make = (call: WriteCall): CommitResult => {
     switch (call.type) {
       case 'create':
@@ -110,12 +110,12 @@ function prepareWrites(db: Database) {
         return mustWait(call) ? 'postponed' : plants.remove(call)
       case 'apply':
         return mustListWait(call.changes) ? 'postponed' : plants.apply(call)
-      case 'restrict':
-        return restrict(call.step)
+      case 'changeGuarded':
+        return changeGuarded(call.change)
       case 'pruneChanges':
         return pruneChanges(call.limits)
       case 'changeRecords':
-        return changeRecords(call.changes, call.mode)
+        return records.changeSeveral(call.changes, call.mode)
     }
   }
   return { begin: plants.begin, make }
