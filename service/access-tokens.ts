@@ -4,6 +4,9 @@ import { type Clock, systemClock, toDate } from '../time/clock.ts'
 import type { TokenIssuer } from './token-issuer.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from './token-store.ts'
 
+/** What a TokenStore does. */
+export type Tokens = Pick<TokenStore, keyof TokenStore>
+
 export interface TokenRequest {
   readonly name: string
   readonly scopes: readonly Scope[]
@@ -44,7 +47,7 @@ interface Verification {
  * ours do not contain.
  */
 export class AccessTokens {
-  readonly #store: TokenStore
+  readonly #store: Tokens
   readonly #fixed: { readonly digest: Uint8Array; readonly grant: Grant } | undefined
   readonly #issuer: TokenIssuer | undefined
   readonly #clock: Pick<Clock, 'now'>
@@ -56,7 +59,7 @@ export class AccessTokens {
   /** By token. Cleared each turn of the event loop, so that a revocation takes effect at once. */
   #verifications = new Map<string, Verification>()
 
-  constructor(store: TokenStore, { fixedToken, issuer, clock = systemClock }: TokenOptions = {}) {
+  constructor(store: Tokens, { fixedToken, issuer, clock = systemClock }: TokenOptions = {}) {
     this.#store = store
     this.#fixed = fixedToken && {
       digest: hashToken(fixedToken.token),
@@ -127,7 +130,7 @@ export class AccessTokens {
 
   /** Resolves to undefined if the token is unknown or expired. */
   async #findStored(digest: Buffer): Promise<StoredToken | undefined> {
-    const stored = await this.#store.findToken(digest.subarray(0, SELECTOR_BYTES))
+    const stored = await this.#store.find(digest.subarray(0, SELECTOR_BYTES))
     if (stored === undefined || !timingSafeEqual(stored.digest, digest)) return undefined
     const { expiresAt } = stored
     return expiresAt !== undefined && expiresAt.getTime() <= this.#clock.now() ? undefined : stored
@@ -141,7 +144,7 @@ export class AccessTokens {
     if (isDue || known === undefined) this.#remember(key, isDue ? now : noted)
     if (!isDue) return
     // A failed write must not fail the request. The token's next use tries again.
-    this.#store.noteTokenUse(name, new Date(now)).catch(() => this.#remember(key, noted))
+    this.#store.noteUse(name, new Date(now)).catch(() => this.#remember(key, noted))
   }
 
   #remember(key: bigint, at: number): void {
@@ -160,7 +163,7 @@ export class AccessTokens {
    */
   async issue(request: TokenRequest): Promise<string | undefined> {
     const { token, stored } = this.#createToken(request)
-    return (await this.#store.addToken(stored)) ? token : undefined
+    return (await this.#store.add(stored)) ? token : undefined
   }
 
   /**
@@ -176,7 +179,7 @@ export class AccessTokens {
     if (await this.exist()) return false
     const { token, stored } = this.#createToken(request)
     await save(token)
-    return this.#store.addFirstToken(stored)
+    return this.#store.add(stored, 1)
   }
 
   /**
@@ -194,7 +197,7 @@ export class AccessTokens {
    * @throws StoreUnavailable
    */
   async exist(): Promise<boolean> {
-    return (await this.#store.listTokens()).length > 0
+    return (await this.#store.list()).length > 0
   }
 
   /**
@@ -203,7 +206,7 @@ export class AccessTokens {
    * @throws StoreUnavailable
    */
   async revoke(name: string): Promise<boolean> {
-    const removed = await this.#store.removeToken(name)
+    const removed = await this.#store.remove(name)
     this.#clearVerifications()
     return removed
   }

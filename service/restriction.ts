@@ -1,9 +1,6 @@
-import {
-  type ChangeResult,
-  type PlantChange,
-  type PlantStore,
-  StoreUnavailable,
-} from './plant-store.ts'
+import { INT64_MIN } from '../contract/int64.ts'
+import { type PlantChange, type PlantStore, StoreUnavailable } from './plant-store.ts'
+import type { GuardedResult, GuardedStore, RecordStore } from './record-store.ts'
 
 /**
  * Why requests cannot use the plants of a database as usual:
@@ -60,49 +57,81 @@ export interface RestrictionStep {
  * - `diverged`: the effect was not the required one;
  * - `too-large`: several changes affect more than STEP_TEXT_MAX.
  */
-export type RestrictionResult =
-  | 'done'
-  | 'unexpected'
-  | 'not-new'
-  | 'not-empty'
-  | 'diverged'
-  | 'too-large'
+export type RestrictionResult = GuardedResult | 'not-new'
+
+/** The stores that hold a restriction. While there is one, the database refuses every other change to plants. */
+export type RestrictionReader = Pick<RecordStore, 'findRecord'>
+export type RestrictionStore = RestrictionReader & GuardedStore
+
+/** A restriction in JSON: ids exceed the integers of JSON. */
+type RestrictionValue = 'frozen' | 'ended' | Stored<MirrorRestriction>
+type Stored<Mirror> = Omit<Mirror, 'copyFrom'> & { readonly copyFrom?: string | undefined }
+
+/** The record of the kind `restriction`. There is none if the database has never been restricted. */
+const KEY = 'restriction'
 
 /**
- * The restriction of a database. While there is one, the database itself refuses every other change to plants, of any
- * process, with StoreUnavailable.
+ * Resolves to the restriction, or undefined if there is none.
+ *
+ * @throws StoreUnavailable
  */
-export interface RestrictionStore {
-  /** Resolves to the restriction, or undefined if there is none. */
-  readRestriction(): Promise<Restriction | undefined>
-
-  /**
-   * Makes a step in one transaction, as durably as a change to a plant. A mirror applies each page of changes as a step.
-   * When a step that begins a restriction resolves, no other change is in flight.
-   *
-   * @throws StoreUnavailable
-   */
-  restrict(step: RestrictionStep): Promise<RestrictionResult>
+export async function readRestriction(store: RestrictionReader): Promise<Restriction | undefined> {
+  return parseRestriction((await store.findRecord('restriction', { key: KEY }))?.value)
 }
 
-/** The part that requests need. */
-export type RestrictionReader = Pick<RestrictionStore, 'readRestriction'>
+/**
+ * Makes a step in one transaction, as durably as a change to a plant. A mirror applies each page of changes as a step.
+ * When a step that begins a restriction resolves, no other change is in flight.
+ *
+ * @throws StoreUnavailable
+ */
+export async function restrict(
+  store: RestrictionStore,
+  { expected, next, changes = [], effect }: RestrictionStep,
+): Promise<RestrictionResult> {
+  const stored = (await store.findRecord('restriction', { key: KEY }))?.value
+  if (formatRestriction(parseRestriction(stored)) !== formatRestriction(expected)) {
+    return 'unexpected'
+  }
+  const beginsMirror = expected === undefined && typeof next === 'object'
+  if (beginsMirror && stored !== undefined) return 'not-new'
+  const record = { kind: 'restriction', key: KEY } as const
+  return store.changeGuarded({
+    record: { ...record, expected: stored, next: formatRestriction(next) },
+    changes,
+    textMax: STEP_TEXT_MAX,
+    guard: nextGuard(expected, next),
+    mustBeEmpty: beginsMirror,
+    renewsFeed: typeof next === 'object' && next.copyFrom === INT64_MIN,
+    effect,
+  })
+}
+
+function nextGuard(expected: Restriction | undefined, next: Restriction | undefined) {
+  if ((expected === undefined) === (next === undefined)) return undefined
+  return expected === undefined ? 'begin' : 'end'
+}
+
+/** @param value of the record */
+export function parseRestriction(value: string | undefined): Restriction | undefined {
+  if (value === undefined) return undefined
+  const stored = JSON.parse(value) as RestrictionValue
+  if (stored === 'ended') return undefined
+  if (stored === 'frozen') return stored
+  const { copyFrom, ...mirror } = stored
+  return copyFrom === undefined ? mirror : { ...mirror, copyFrom: BigInt(copyFrom) }
+}
+
+/** The same text for the same restriction. */
+function formatRestriction(restriction: Restriction | undefined): string {
+  if (typeof restriction !== 'object') return JSON.stringify(restriction ?? 'ended')
+  const { source, cursor, copyFrom, consistentAt } = restriction
+  return JSON.stringify({ source, cursor, copyFrom: copyFrom?.toString(), consistentAt })
+}
 
 /** Whether a mirror has the plants of its source as they were at one moment. Until then, it must not be read. */
 export function isConsistent({ copyFrom, consistentAt }: MirrorRestriction): boolean {
   return copyFrom === undefined && consistentAt === undefined
-}
-
-/** Whether a step would make a database with plants of its own a mirror. */
-export function beginsMirror({ expected, next }: RestrictionStep): boolean {
-  return expected === undefined && typeof next === 'object'
-}
-
-/** Whether the changes of a step had the required effect. */
-export function hasEffect({ effect }: RestrictionStep, results: readonly ChangeResult[]): boolean {
-  if (effect === undefined) return true
-  const count = (result: ChangeResult) => results.filter((each) => each === result).length
-  return count('created') === effect.created && count('removed') === effect.removed
 }
 
 /** Tells clients why they cannot change plants: a sentence without a capital and a full stop, like error messages. */
@@ -110,6 +139,22 @@ export function readOnlyReason(restriction: 'frozen' | Pick<MirrorRestriction, '
   return restriction === 'frozen'
     ? 'changes are frozen while the plants move to another database'
     : `this service is a read-only mirror: send changes to ${restriction.source}`
+}
+
+/**
+ * The error for a change that a restricted database refuses. Its detail tells the operator which command ends the
+ * restriction.
+ */
+export function restrictedError(
+  restriction: 'frozen' | Pick<MirrorRestriction, 'source'>,
+): StoreUnavailable {
+  const [notice, command] =
+    restriction === 'frozen'
+      ? [readOnlyReason(restriction), 'unfreeze']
+      : [`it mirrors ${restriction.source}`, 'promote']
+  // Ends with the command, so that an option can be appended.
+  const detail = `${notice}; to end this, run plant-store ${command}`
+  return new StoreUnavailable('restricted', detail, notice)
 }
 
 /** @throws StoreUnavailable if the plants cannot be read, because the database is an incomplete mirror */
@@ -128,5 +173,5 @@ export async function checkReadable(
   store: Pick<PlantStore, 'ping'> & RestrictionReader,
 ): Promise<void> {
   await store.ping()
-  assertReadable(await store.readRestriction())
+  assertReadable(await readRestriction(store))
 }

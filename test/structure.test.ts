@@ -51,14 +51,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['service', 'contract', 'src/system'],
   'src/oidc': ['service', 'contract', 'time', 'src/config', 'src/system'],
   'src/threads': ['service', 'time', 'src/system'],
-  'src/stores': [
-    'service',
-    'contract',
-    'time',
-    'src/threads',
-    'src/system',
-    'src/config/restricted-error.ts',
-  ],
+  'src/stores': ['service', 'contract', 'time', 'src/threads', 'src/system'],
   'src/transfer': ['formats', 'service', 'contract', 'time', 'src/system'],
   'src/log': ['src/config'],
   'src/http': [

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { checkReadable } from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { TOKEN_VARIABLE } from '../config/config.ts'
 import { type AppOptions, buildApp } from '../http/app.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
@@ -61,7 +62,7 @@ export async function prepareHttpServer({
   const issuer = await openIssuer(config, readKeys, log)
   const { token } = config
   const fixedToken = token === undefined ? undefined : { name: TOKEN_VARIABLE, token }
-  const tokens = new AccessTokens(store, { fixedToken, issuer })
+  const tokens = new AccessTokens(new TokenStore(store), { fixedToken, issuer })
   const requestMetrics = adminPort === undefined ? undefined : await createMetrics(thread)
   const app = await buildApp({
     requestMetrics,

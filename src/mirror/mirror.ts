@@ -5,7 +5,9 @@ import {
   isConsistent,
   type MirrorRestriction,
   type RestrictionResult,
-  type RestrictionStore,
+  type RestrictionStep,
+  type readRestriction,
+  type restrict,
   STEP_TEXT_MAX,
 } from '../../service/restriction.ts'
 import { retry } from '../../time/retry.ts'
@@ -15,9 +17,15 @@ import { PendingChanges, type TransactionSize } from './pending-changes.ts'
 import { type MirrorSource, PAGE_SIZE } from './source.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
+/** The store of a mirror, whose calls can fail until it is opened. */
+export interface MirrorStore extends Pick<PlantStore, 'list'> {
+  readRestriction(): ReturnType<typeof readRestriction>
+  restrict(step: RestrictionStep): ReturnType<typeof restrict>
+}
+
 export interface MirrorOptions {
   readonly source: MirrorSource
-  readonly store: RestrictionStore & Pick<PlantStore, 'list'>
+  readonly store: MirrorStore
   /** Copy all plants again. */
   readonly restart?: boolean | undefined
   /** Stop when the mirror has caught up. */

@@ -1,11 +1,11 @@
 import type { OwnField } from '../../contract/own-fields.ts'
 import { type ChangeFeed, readLatestCursor } from '../../service/change-feed.ts'
-import type { SettingStore } from '../../service/setting-store.ts'
+import type { RecordStore } from '../../service/record-store.ts'
 import { StoreError } from '../stores/shared/store-error.ts'
 import { changeStoredFields, type StoredFields } from '../stores/shared/stored-fields.ts'
 
 /** The part of a Store that holds fields. */
-type FieldStore = SettingStore & ChangeFeed
+type FieldStore = Pick<RecordStore, 'findRecord' | 'changeRecords'> & ChangeFeed
 
 /**
  * Makes the fields of a contract those of a database, before anything is served. The fields that only the database has

@@ -7,7 +7,9 @@ import {
 } from '../../contract/contract.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import type { Restriction } from '../../service/restriction.ts'
+import { type Restriction, readRestriction } from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
+import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Admin } from '../admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
@@ -90,7 +92,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     preparing = prepareServer(config, store, links, log, served, faults)
     // If it fails first, the error is thrown once the token exists.
     preparing.catch(() => {})
-    const access = await ensureFirstToken(config, new AccessTokens(store))
+    const access = await ensureFirstToken(config, new AccessTokens(new TokenStore(store)))
     const server = await preparing
     const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
@@ -125,7 +127,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       access,
       certificate,
       acknowledgement,
-      restriction: await store.readRestriction(),
+      restriction: await readRestriction(store),
       warning,
       faults,
       close,
@@ -216,7 +218,8 @@ async function startWebhooks(
   if ('memory' in locateDatabase(database)) return undefined
   const { WebhookDeliveries } = await import('../webhooks/webhook-deliveries.ts')
   const codec = new PlantCodec(plantMembers(contract), hiddenFields)
-  return new WebhookDeliveries({ store, log, codec, allowPrivate, keepChanges })
+  const webhooks = new WebhookStore(store)
+  return new WebhookDeliveries({ store, webhooks, log, codec, allowPrivate, keepChanges })
 }
 
 function logListening(

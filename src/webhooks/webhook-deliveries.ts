@@ -4,13 +4,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import type { RestrictionReader } from '../../service/restriction.ts'
+import { type RestrictionReader, readRestriction } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import {
   WEBHOOK_LEASE_MS,
   type Webhook,
   type WebhookProgress,
-  type WebhookStore,
+  type Webhooks,
 } from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from '../../time/clock.ts'
 import { ChangeMemory } from './change-memory.ts'
@@ -45,7 +45,8 @@ const CONNECTIONS_MAX = 64
 const CLOSE_MS = 1000
 
 export interface WebhookDeliveriesOptions extends SenderOptions {
-  readonly store: ChangeFeed & RestrictionReader & { readonly webhooks: WebhookStore }
+  readonly store: ChangeFeed & RestrictionReader
+  readonly webhooks: Webhooks
   readonly log: FastifyBaseLogger
   readonly codec: PlantCodec
   /** How long changes are retained, in milliseconds. */
@@ -138,7 +139,7 @@ export class WebhookDeliveries {
     this.#leasedAt = NEVER
     try {
       await this.#save()
-      await this.#options.store.webhooks.release(this.#owner)
+      await this.#options.webhooks.release(this.#owner)
     } catch {
       // The lease ends by itself.
     }
@@ -163,7 +164,7 @@ export class WebhookDeliveries {
 
   /** Saves the progress of all webhooks, and removes those whose receivers responded with 410. */
   async #save(): Promise<void> {
-    const { webhooks } = this.#options.store
+    const { webhooks } = this.#options
     const unsaved = [...this.#deliveries]
       .filter(([, { dispatcher, saved }]) => dispatcher.progress !== saved)
       .map(([name, { dispatcher }]) => ({ name, progress: dispatcher.progress }))
@@ -183,10 +184,9 @@ export class WebhookDeliveries {
 
   /** Reads the webhooks, and brings the deliveries in line with them. */
   async #refresh(): Promise<void> {
-    const { store } = this.#options
-    this.#webhooks = await store.webhooks.list()
-    this.#isMirror =
-      this.#webhooks.length > 0 && typeof (await store.readRestriction()) === 'object'
+    const { store, webhooks } = this.#options
+    this.#webhooks = await webhooks.list()
+    this.#isMirror = this.#webhooks.length > 0 && typeof (await readRestriction(store)) === 'object'
     this.#webhookLog.retain(new Set(this.#webhooks.map(({ name }) => name)))
     const owned = this.#isMirror ? [] : this.#webhooks.filter(({ owner }) => owner === this.#owner)
     const names = new Set(owned.map(({ name }) => name))
@@ -212,7 +212,7 @@ export class WebhookDeliveries {
 
   async #lease(): Promise<void> {
     const requestedAt = this.#clock.now()
-    const taken = await this.#options.store.webhooks.lease(this.#owner)
+    const taken = await this.#options.webhooks.lease(this.#owner)
     if (taken === undefined) return
     this.#leasedAt = requestedAt
     if (this.#stop.signal.aborted) return

@@ -1,9 +1,11 @@
 /** The admin port of a whole service: embedded, or started from the command line. */
+
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { restrict } from '../../service/restriction.ts'
 import { prepareAdmin } from '../../src/admin/admin.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -59,9 +61,9 @@ t.test('a mirror is ready on both ports once it is consistent', async (t) => {
     Promise.all([url, adminUrl].map(async (each) => (await fetch(`${each}/health/ready`)).status))
   await makeMirror(store, BEGUN)
   t.same(await statuses(), [503, 503])
-  await store.restrict({ expected: BEGUN, next: CONSISTENT })
+  await restrict(store, { expected: BEGUN, next: CONSISTENT })
   t.same(await statuses(), [200, 200])
-  await store.restrict({ expected: CONSISTENT, next: undefined })
+  await restrict(store, { expected: CONSISTENT, next: undefined })
 })
 
 t.test(

@@ -3,6 +3,8 @@
 import type { Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { restrict } from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { type Service, startService } from '../helpers/service.ts'
@@ -94,7 +96,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     const onMirror = await open(t, mirror.url, { token: mirror.token })
     const why = 'This service is a read-only mirror: send changes to https://plants.example.'
     await offersNoChange(t, onMirror, why)
-    await mirror.store.restrict({ expected: CONSISTENT, next: undefined })
+    await restrict(mirror.store, { expected: CONSISTENT, next: undefined })
     await onMirror.page.reload()
     await onMirror.button('Edit Abies alba').waitFor()
     t.equal(await onMirror.page.getByText(why).count(), 0)
@@ -103,7 +105,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     await frozen.store.create(fir)
     const earlier = await open(t, frozen.url, { token: frozen.token })
     await earlier.edit('Abies alba', { name: 'Abies nigra' })
-    await frozen.store.restrict({ expected: undefined, next: 'frozen' })
+    await restrict(frozen.store, { expected: undefined, next: 'frozen' })
     await earlier.button('Save').click()
     await earlier.shows(/changes are frozen while the plants move to another database\./)
     await earlier.button('Send again').waitFor()
@@ -128,7 +130,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
   })
 
   t.test('if the token is revoked, a new one of that name finds what was typed', async (t) => {
-    const tokens = new AccessTokens(service.store)
+    const tokens = new AccessTokens(new TokenStore(service.store))
     const token = await service.issueToken('ada', ['read', 'write'])
     const plants = await open(t, service.url, { token })
     await plants.edit('Abies alba', { name: 'Abies nigra' })
@@ -155,7 +157,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
   })
 
   t.test('if the token is revoked, another one does not find what was typed', async (t) => {
-    const tokens = new AccessTokens(service.store)
+    const tokens = new AccessTokens(new TokenStore(service.store))
     for (const isReloaded of [false, true]) {
       const token = await service.issueToken('revoked', ['read', 'write'])
       const plants = await open(t, service.url, { token })
@@ -201,7 +203,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     const proceed = await arrived.promise
     page.once('dialog', (dialog) => dialog.accept())
     await plants.button('Sign out').click()
-    await new AccessTokens(service.store).revoke('earlier')
+    await new AccessTokens(new TokenStore(service.store)).revoke('earlier')
     await plants.signIn(service.token)
     const late = page.waitForResponse((response) => response.status() === 401)
     await proceed()

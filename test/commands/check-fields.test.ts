@@ -1,4 +1,5 @@
 /** What `plant-store check --contract` says about stored own fields. */
+
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { FieldSchema, OwnField } from '../../contract/own-fields.ts'
@@ -11,6 +12,8 @@ import { readStoredFields } from '../../src/stores/shared/stored-fields.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sqlite } from '../helpers/engine.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
+import { readSetting } from '../helpers/settings.ts'
+import { insertToken } from '../helpers/token-rows.ts'
 
 const KEEP = { hide: false }
 
@@ -94,11 +97,11 @@ t.test('only the first invalid values are listed', async (t) => {
 
 t.test('a check whose result is not needed stores nothing', async (t) => {
   const { store } = await populate(t, ['"height":400'])
-  const before = await store.readSetting('fields')
+  const before = await readSetting(store, 'fields')
   for (const wider of [height(500), height(1000)]) {
     t.match(await results(store, [wider]), { length: 2 })
   }
-  t.equal(await store.readSetting('fields'), before)
+  t.equal(await readSetting(store, 'fields'), before)
 })
 
 t.test('a check during which plants change is repeated, if the fields are narrower', async (t) => {
@@ -119,9 +122,7 @@ t.test('the plants of a faulty database are not checked', async (t) => {
   const { database, store } = await populate(t, ['"height":300'])
   await store.close()
   const { default: Sqlite } = await import('better-sqlite3')
-  new Sqlite(database)
-    .exec(`INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL)`)
-    .close()
+  new Sqlite(database).exec(insertToken('short', '00', '00')).close()
   const args = ['check', '--database', database, '--contract', writeOverlay(t, [height(300)])]
   const { code, stdout } = await runHere(args)
   t.equal(code, 2)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { insertToken } from '../helpers/token-rows.ts'
 
 t.test('the exit code tells an intact database from a faulty one', async (t) => {
   const file = join(t.testdir(), 'plants.db')
@@ -19,7 +20,7 @@ t.test('the exit code tells an intact database from a faulty one', async (t) => 
     open.stdout,
     `WARN  access: mode 0644 lets others read ${file}; chmod 600 makes it private\n`,
   )
-  service.exec(`INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL)`)
+  service.exec(insertToken('short', '00', '00'))
   const faulty = await runHere(args)
   t.match(faulty, { code: 2, stderr: '' })
   t.match(faulty.stdout, /^FAIL {2}tokens: damaged: short; /m)

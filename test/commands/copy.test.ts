@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangePage } from '../../service/change-feed.ts'
-import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
+import { restrict } from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
+import { WEBHOOKS_MAX, WebhookStore } from '../../service/webhook-store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each } from '../helpers/lists.ts'
@@ -29,23 +31,27 @@ async function databases(t: Test) {
 t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
   const { from, to, use, copy } = await databases(t)
   const issued = await use(from, async (store) => {
-    const tokens = new AccessTokens(store)
+    const tokens = new AccessTokens(new TokenStore(store))
     const used = await tokens.issue({ name: 'used', scopes: ['read', 'write'] })
     await tokens.issue({ name: 'expiring', scopes: ['read'], lifetimeMs: 1000 })
-    await store.noteTokenUse('used', UNTIL)
+    await new TokenStore(store).noteUse('used', UNTIL)
     return used as string
   })
-  const tokensIn = (database: string) => use(database, (store) => store.listTokens())
+  const tokensIn = (database: string) => use(database, (store) => new TokenStore(store).list())
   t.strictSame(await copy('token'), {
     code: 0,
     stdout: `copied expiring\ncopied used\ncopied 2 of 2 tokens to ${to}\n`,
     stderr: '',
   })
   t.same(await tokensIn(to), await tokensIn(from))
-  const grant = await use(to, async (store) => new AccessTokens(store).verify(issued))
+  const grant = await use(to, async (store) =>
+    new AccessTokens(new TokenStore(store)).verify(issued),
+  )
   t.match(grant, { name: 'used', scopes: ['read', 'write'] })
-  await use(to, (store) => store.noteTokenUse('expiring', UNTIL))
-  await use(from, (store) => new AccessTokens(store).issue({ name: 'new', scopes: [] }))
+  await use(to, (store) => new TokenStore(store).noteUse('expiring', UNTIL))
+  await use(from, (store) =>
+    new AccessTokens(new TokenStore(store)).issue({ name: 'new', scopes: [] }),
+  )
   t.strictSame(await copy('token'), {
     code: 0,
     stdout: `skipped expiring\ncopied new\nskipped used\ncopied 1 of 3 tokens to ${to}\n`,
@@ -55,11 +61,15 @@ t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
 
 t.test('a copied webhook keeps its secrets and continues after the latest change', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  const webhooksIn = (database: string) => use(database, (store) => store.webhooks.list())
+  const webhooksIn = (database: string) => use(database, (store) => new WebhookStore(store).list())
   await use(from, async (store) => {
     const rotation = { previousSecret: 'whsec_B', previousUntil: UNTIL }
-    await store.webhooks.add(newWebhook('rotated', { ...rotation, cursor: 'of another log' }))
-    await store.webhooks.add(newWebhook('paused', { pausedAt: UNTIL, events: ['plantRemoved'] }))
+    await new WebhookStore(store).add(
+      newWebhook('rotated', { ...rotation, cursor: 'of another log' }),
+    )
+    await new WebhookStore(store).add(
+      newWebhook('paused', { pausedAt: UNTIL, events: ['plantRemoved'] }),
+    )
   })
   const latest = await use(to, async (store) => {
     await store.create({ id: 1n, name: 'before' })
@@ -73,26 +83,26 @@ t.test('a copied webhook keeps its secrets and continues after the latest change
     progress: { ...webhook.progress, cursor: latest },
   }))
   t.same(await webhooksIn(to), withCursor)
-  await use(to, (store) => store.webhooks.resume('paused', false))
+  await use(to, (store) => new WebhookStore(store).resume('paused', false))
   t.match(await copy('webhook'), { code: 0, stdout: /^skipped paused\nskipped rotated\n/ })
-  await use(from, (store) => store.webhooks.rotateSecret('paused', 'whsec_C', UNTIL))
+  await use(from, (store) => new WebhookStore(store).rotateSecret('paused', 'whsec_C', UNTIL))
   t.match(await copy('webhook'), { code: 1, stderr: /has a different webhook named paused;/ })
 })
 
 t.test('a webhook is copied to a mirror again, to continue after the latest change', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  await use(from, (store) => store.webhooks.add(newWebhook('orders')))
+  await use(from, (store) => new WebhookStore(store).add(newWebhook('orders')))
   await use(to, (store) => makeMirror(store))
   const copied = { code: 0, stdout: `copied orders\ncopied 1 of 1 webhooks to ${to}\n`, stderr: '' }
   t.strictSame(await copy('webhook'), copied)
   const latest = await use(to, async (store) => {
     const changes = each('put', [{ id: 1n, name: 'delivered by the source' }])
-    await store.restrict({ expected: CONSISTENT, next: CONSISTENT, changes })
+    await restrict(store, { expected: CONSISTENT, next: CONSISTENT, changes })
     const page = await store.readChanges({ after: 'latest', limit: 1 })
     return typeof page === 'object' && page.next
   })
   t.strictSame(await copy('webhook'), copied)
-  const webhooks = await use(to, (store) => store.webhooks.list())
+  const webhooks = await use(to, (store) => new WebhookStore(store).list())
   t.match(webhooks, [{ name: 'orders', progress: { cursor: latest } }])
 })
 
@@ -101,14 +111,14 @@ async function frozenDatabases(t: Test) {
   const { use, from, to, ...others } = await databases(t)
   await use(from, async (store) => {
     await store.create({ id: 1n, name: 'undelivered' })
-    await store.webhooks.add(newWebhook('orders'))
-    await store.webhooks.add(newWebhook('removals', { events: ['plantRemoved'] }))
-    await store.restrict({ expected: undefined, next: 'frozen' })
+    await new WebhookStore(store).add(newWebhook('orders'))
+    await new WebhookStore(store).add(newWebhook('removals', { events: ['plantRemoved'] }))
+    await restrict(store, { expected: undefined, next: 'frozen' })
   })
   /** Does what a service on the source does to its webhook. */
   const progress = (change: { cursor: string } | { pausedAt: Date }) =>
     use(from, async (store) => {
-      await store.webhooks.lease('service')
+      await new WebhookStore(store).lease('service')
       const { progress } = await webhookIn(store, 'orders')
       t.equal(await save(store, 'service', 'orders', { ...progress, ...change }), true)
     })
@@ -133,7 +143,7 @@ t.test('webhooks of a frozen database are not copied before all is delivered', a
     const copied = await runHere(['webhook', 'copy', from, '--database', to, ...wait])
     t.match(copied, { code: 1, stdout: '', stderr: refused(', paused') })
   }
-  t.same(await use(to, (store) => store.webhooks.list()), [])
+  t.same(await use(to, (store) => new WebhookStore(store).list()), [])
   await runHere(['webhook', 'remove', 'orders', '--database', from])
   t.match(await copy('webhook'), { code: 0, stdout: /^copied removals\n/ })
 })
@@ -141,7 +151,7 @@ t.test('webhooks of a frozen database are not copied before all is delivered', a
 t.test('webhook copy --wait copies once all is delivered', async (t) => {
   const { from, use, to, deliver, copying } = await frozenDatabases(t)
   replaceWaits(t, async () => {
-    t.same(await use(to, (store) => store.webhooks.list()), [])
+    t.same(await use(to, (store) => new WebhookStore(store).list()), [])
     await deliver()
   })
   t.strictSame(await runHere([...copying, '--wait']), {
@@ -162,12 +172,14 @@ t.test('a signal ends webhook copy --wait', async (t) => {
 t.test('nothing is copied if there is a different token with the same name', async (t) => {
   const { from, to, use, copy } = await databases(t)
   const issue = (database: string, name: string) =>
-    use(database, (store) => new AccessTokens(store).issue({ name, scopes: ['read'] }))
+    use(database, (store) =>
+      new AccessTokens(new TokenStore(store)).issue({ name, scopes: ['read'] }),
+    )
   for (const name of ['a', 'z']) await issue(from, name)
   await issue(to, 'z')
   const stderr = `plant-store: ${to} has a different token named z; nothing was copied\n`
   t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
-  t.match(await use(to, (store) => store.listTokens()), [{ name: 'z' }])
+  t.match(await use(to, (store) => new TokenStore(store).list()), [{ name: 'z' }])
 })
 
 t.test('nothing is copied if there would be too many webhooks', async (t) => {
@@ -175,7 +187,7 @@ t.test('nothing is copied if there would be too many webhooks', async (t) => {
   const add = async (database: string, first: number, count: number) =>
     use(database, async (store) => {
       for (let number = first; number < first + count; number++) {
-        t.equal(await store.webhooks.add(newWebhook(`webhook ${number}`)), 'added')
+        t.equal(await new WebhookStore(store).add(newWebhook(`webhook ${number}`)), 'added')
       }
     })
   await add(from, 0, 2)
@@ -188,10 +200,12 @@ t.test('nothing is copied if there would be too many webhooks', async (t) => {
 
 t.test('a name that is taken during the copy is reported', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  await use(from, (store) => new AccessTokens(store).issue({ name: 'a', scopes: [] }))
+  await use(from, (store) =>
+    new AccessTokens(new TokenStore(store)).issue({ name: 'a', scopes: [] }),
+  )
   // A token with another name and the same key conflicts only when it is added, like one that was added meanwhile.
-  sql(`ATTACH '${from}' AS source; INSERT INTO tokens SELECT * FROM source.tokens;
-       UPDATE tokens SET name = 'other'`)(to)
+  sql(`ATTACH '${from}' AS source; INSERT INTO plant_store_records
+         SELECT kind, 'other', alias, value FROM source.plant_store_records`)(to)
   const stderr = `plant-store: token a was added to ${to} meanwhile\n`
   t.strictSame(await copy('token'), { code: 1, stdout: '', stderr })
 })
@@ -201,8 +215,8 @@ t.test('a database cannot control the terminal', async (t) => {
   const hostile = 'a\u001b[2J\u009b2J\u007f\n'
   const name = 'a\\u001b[2J\\u009b2J\\u007f\\n'
   await use(from, async (store) => {
-    await new AccessTokens(store).issue({ name: hostile, scopes: [] })
-    await store.webhooks.add(newWebhook(hostile))
+    await new AccessTokens(new TokenStore(store)).issue({ name: hostile, scopes: [] })
+    await new WebhookStore(store).add(newWebhook(hostile))
   })
   for (const kind of ['token', 'webhook']) {
     const stdout = `copied ${name}\ncopied 1 of 1 ${kind}s to ${to}\n`

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { backup } from '../../src/commands/backup/backup.ts'
 import { StoreError } from '../../src/stores/shared/store-error.ts'
 import { createPlant } from '../helpers/client.ts'
@@ -115,7 +116,9 @@ t.test('a password causes a warning only if other users can read it', async (t) 
 
 t.test('a password of the other database of a copy causes a warning, too', async (t) => {
   const url = await emptyDatabase()
-  await useStore(url, (store) => new AccessTokens(store).issue({ name: 'used', scopes: ['read'] }))
+  await useStore(url, (store) =>
+    new AccessTokens(new TokenStore(store)).issue({ name: 'used', scopes: ['read'] }),
+  )
   const database = join(t.testdir(), 'copy.db')
   await useStore(database, async () => {})
   t.strictSame(await runHere(['token', 'copy', withSecret(url), '--database', database]), {

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { openDestination } from '../../src/commands/transfer/destination.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { ensureFirstToken } from '../../src/start/first-token.ts'
@@ -20,7 +21,7 @@ t.test('every file that the service and its commands create is private', async (
   const database = join(folder, 'plants.db')
   const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
-  await ensureFirstToken({ ...defaultConfig(), database }, new AccessTokens(store))
+  await ensureFirstToken({ ...defaultConfig(), database }, new AccessTokens(new TokenStore(store)))
   const env = { PLANT_STORE_DATABASE: database }
   for (const args of [
     ['export', join(folder, 'plants.csv')],

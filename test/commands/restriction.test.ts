@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { restrict } from '../../service/restriction.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -87,9 +88,9 @@ t.test('a mirror is promoted once it is consistent', async (t) => {
   const reason =
     'it is still copying the plants of https://plants.example; let plant-store mirror catch up first'
   t.same(await run('promote'), refused(`promote ${database}: ${reason}`))
-  await store.restrict({ expected: BEGUN, next: COPIED })
+  await restrict(store, { expected: BEGUN, next: COPIED })
   t.same(await run('promote'), refused(`promote ${database}: ${reason}`))
-  await store.restrict({ expected: COPIED, next: CONSISTENT })
+  await restrict(store, { expected: COPIED, next: CONSISTENT })
   for (const command of ['freeze', 'unfreeze']) {
     const mirrors = 'it mirrors https://plants.example, so only plant-store mirror changes it'
     t.same(await run(command), refused(`${command} ${database}: ${mirrors}`))

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { useStore } from './use-store.ts'
 
@@ -33,7 +34,7 @@ t.test(
     const secrets = [first.stdout.trim(), reader.stdout.trim(), gone]
     const verifyAll = () =>
       useStore(database, async (store) => {
-        const tokens = new AccessTokens(store)
+        const tokens = new AccessTokens(new TokenStore(store))
         return Promise.all(secrets.map((secret) => tokens.verify(secret)))
       })
     const readOnly = { name: 'a.reader', scopes: ['read'] }

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { WEBHOOKS_MAX } from '../../service/webhook-store.ts'
+import { WEBHOOKS_MAX, WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { RENEW_FEED } from '../../src/stores/sqlite/feed/change-triggers.ts'
 import { importPlants } from '../../src/transfer/import.ts'
@@ -63,7 +63,7 @@ t.test('list shows successes, failures and pauses', async (t) => {
   const at = new Date()
   const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
   await use(async (store) => {
-    await store.webhooks.lease('process')
+    await new WebhookStore(store).lease('process')
     for (const [name, progress] of Object.entries({
       works: { lastSuccessAt: at },
       failing: failed,
@@ -128,7 +128,7 @@ t.test('remove and retry change the webhook', async (t) => {
     [['--from-oldest'], undefined],
   ] as const) {
     await use(async (store) => {
-      await store.webhooks.lease('process')
+      await new WebhookStore(store).lease('process')
       const { progress } = await webhookIn(store, 'orders')
       await save(store, 'process', 'orders', { ...progress, attempts: 5, pausedAt: new Date() })
     })
@@ -139,7 +139,7 @@ t.test('remove and retry change the webhook', async (t) => {
   }
   const stdout = `removed orders in ${database}\n`
   t.match(await webhook('remove', 'orders'), { code: 0, stdout })
-  t.same(await use((store) => store.webhooks.list()), [])
+  t.same(await use((store) => new WebhookStore(store).list()), [])
 })
 
 t.test('retry requires --from-oldest if changes were lost', async (t) => {
@@ -177,7 +177,7 @@ t.test('test delivers a sample', async (t) => {
     stdout: '',
     stderr: /^plant-store: the receiver wants no events \(status 410\)/,
   })
-  t.match(await use((store) => store.webhooks.list()), [{ name: 'plain' }], 'still there')
+  t.match(await use((store) => new WebhookStore(store).list()), [{ name: 'plain' }], 'still there')
 })
 
 t.test('a failed command prints one line and changes nothing', async (t) => {
@@ -198,7 +198,7 @@ t.test('a failed command prints one line and changes nothing', async (t) => {
   })
   await use(async (store) => {
     for (let number = 1; number < WEBHOOKS_MAX; number++) {
-      await store.webhooks.add(newWebhook(`webhook ${number}`))
+      await new WebhookStore(store).add(newWebhook(`webhook ${number}`))
     }
   })
   const full = 'plant-store: there are already 100 webhooks: remove one first\n'

@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict'
 import { INT64_MIN } from '../../contract/int64.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
-import type { MirrorRestriction, RestrictionStore } from '../../service/restriction.ts'
+import {
+  type MirrorRestriction,
+  type RestrictionStore,
+  restrict,
+} from '../../service/restriction.ts'
 import { each } from './lists.ts'
 
 const source = 'https://plants.example'
@@ -19,9 +23,9 @@ export async function makeMirror(
   mirror: MirrorRestriction = CONSISTENT,
   stored: readonly NewPlant[] = [],
 ): Promise<void> {
-  assert.equal(await store.restrict({ expected: undefined, next: BEGUN }), 'done')
+  assert.equal(await restrict(store, { expected: undefined, next: BEGUN }), 'done')
   assert.equal(
-    await store.restrict({ expected: BEGUN, next: mirror, changes: each('put', stored) }),
+    await restrict(store, { expected: BEGUN, next: mirror, changes: each('put', stored) }),
     'done',
   )
 }

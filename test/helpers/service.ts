@@ -8,6 +8,7 @@ import { type ContractDocument, extendContract, loadContract } from '../../contr
 import type { OwnField } from '../../contract/own-fields.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { type Config, defaultConfig, storeOptions } from '../../src/config/config.ts'
 import { type HttpServerOptions, prepareHttpServer } from '../../src/http-threads/http-server.ts'
 import { issuerKeys } from '../../src/oidc/issuer-keys.ts'
@@ -134,7 +135,7 @@ export class Service extends Caller {
 
   async issueToken(name: string, scopes: readonly Scope[], lifetimeMs?: number): Promise<string> {
     const request = { name, scopes, ...(lifetimeMs !== undefined && { lifetimeMs }) }
-    return (await new AccessTokens(this.store).issue(request)) as string
+    return (await new AccessTokens(new TokenStore(this.store)).issue(request)) as string
   }
 }
 
@@ -175,7 +176,7 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
     readKeys: issuerKeys(config, log, issuer),
   })
   const request = { name: 'test', scopes: ['read', 'write'] } as const
-  const issued = sharedWith?.token ?? (await new AccessTokens(store).issue(request))
+  const issued = sharedWith?.token ?? (await new AccessTokens(new TokenStore(store)).issue(request))
   const { addresses } = await listen({ hosts: ['127.0.0.1'], port: 0 })
   stop = async () => {
     app.server.closeAllConnections()

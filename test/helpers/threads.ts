@@ -1,9 +1,11 @@
 /** Services with several HTTP threads, and connections to each of the threads. */
+
 import { on } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Scope } from '../../contract/scopes.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../src/index.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
@@ -46,7 +48,7 @@ export class ThreadedService extends Caller {
     const options = { database: this.database, lockTimeout: 30_000, sameThread: true }
     const store = await openStore(options)
     try {
-      return await use(new AccessTokens(store))
+      return await use(new AccessTokens(new TokenStore(store)))
     } finally {
       await store.close()
     }

@@ -1,6 +1,8 @@
 /** Tokens that are revoked while several threads serve. test/consistency/ judges what clients see of plants. */
+
 import t from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { ask, formatRequest, openLines } from '../helpers/threads.ts'
 import { sharedService } from './shared-service.ts'
@@ -20,7 +22,7 @@ t.test('a revoked token is rejected by all threads at once', async (t) => {
       return new Set(answers.map(({ status }) => status))
     }
     t.same(await read(), new Set([200]), 'it is valid')
-    await new AccessTokens(store).revoke(`token ${round}`)
+    await new AccessTokens(new TokenStore(store)).revoke(`token ${round}`)
     t.same(await read(), new Set([401]), 'it is revoked')
   }
 })

@@ -66,7 +66,7 @@ const OTHERS = {
     const instead = Object.fromEntries(methods.map((name) => [name, fail]))
     return start({}, { instead, logger: { stream: { write: (line) => void lines.push(line) } } })
   },
-  failingTokens: () => start({}, { instead: { findToken: fail } }),
+  failingTokens: () => start({}, { instead: { findRecord: fail } }),
   signingIn: () => start(issuer.config),
 }
 const issuer = new Issuer(9)

@@ -6,8 +6,8 @@ import type { Test } from 'tap'
 import { INT64_MAX } from '../../contract/int64.ts'
 import type { Change } from '../../service/change-feed.ts'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
+import { hasEffect } from '../../service/record-store.ts'
 import {
-  hasEffect,
   isConsistent,
   type MirrorRestriction,
   type RestrictionResult,
@@ -168,7 +168,7 @@ export class Model {
     const isCopy = (expected as MirrorRestriction | undefined)?.copyFrom !== undefined
     if (changes.length > this.#stepMax && !isCopy) return 'too-large'
     const plants = new PlantModel(this.mirrored())
-    if (!hasEffect(step, plants.apply(changes, 'each'))) return 'diverged'
+    if (!hasEffect({ effect: step.effect }, plants.apply(changes, 'each'))) return 'diverged'
     this.#mirrored = new Map(plants.exportPlants().map(({ id, ...plant }) => [id, plant]))
     this.#restriction = next as MirrorRestriction
     this.#check(this.#restriction)

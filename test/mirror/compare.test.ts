@@ -1,7 +1,12 @@
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../contract/int64.ts'
 import { members } from '../../contract/members.gen.ts'
-import type { Restriction, RestrictionStep } from '../../service/restriction.ts'
+import {
+  type Restriction,
+  type RestrictionStep,
+  readRestriction,
+  restrict,
+} from '../../service/restriction.ts'
 import { type ComparisonOptions, compareMirror } from '../../src/mirror/compare.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -49,8 +54,8 @@ async function setUp(t: Test, plants = PLANTS) {
   t.teardown(() => store.close())
   const cursor = await latest(source)
   const step = async (change: Omit<RestrictionStep, 'expected'>) => {
-    const expected = await store.readRestriction()
-    t.equal(await store.restrict({ expected, ...change }), 'done')
+    const expected = await readRestriction(store)
+    t.equal(await restrict(store, { expected, ...change }), 'done')
   }
   const copy = { source: source.url, cursor, copyFrom: INT64_MIN }
   const mirror = { source: source.url, cursor }

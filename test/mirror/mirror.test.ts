@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { isConsistent, type RestrictionStep } from '../../service/restriction.ts'
+import {
+  isConsistent,
+  type RestrictionStep,
+  readRestriction,
+  restrict,
+} from '../../service/restriction.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
 import { until } from '../helpers/until.ts'
@@ -34,7 +39,7 @@ t.test('all plants are copied, with any id and content', async (t) => {
   await copy.run({
     store: withRestrict(copy.store, (step) => {
       steps++
-      return copy.store.restrict(step)
+      return restrict(copy.store, step)
     }),
   })
   // The first begins the copy. The last page ends with the greatest id, so nothing can follow.
@@ -58,7 +63,7 @@ t.test('a mirror of another database stops, and a restart reconciles it', async 
   const steps: RestrictionStep[] = []
   const store = withRestrict(copy.store, (step) => {
     steps.push(step)
-    return copy.store.restrict(step)
+    return restrict(copy.store, step)
   })
   await copy.run({ store, restart: true })
   await isCopyOf(other, t)
@@ -116,18 +121,18 @@ t.test('the URL of the source can change', async (t) => {
 t.test('a database that has plants or is frozen cannot become a mirror', async (t) => {
   await copy.store.create({ id: 1n, name: 'Abies' })
   await t.rejects(copy.run(), { message: /database contains plants/ })
-  await copy.store.restrict({ expected: undefined, next: 'frozen' })
+  await restrict(copy.store, { expected: undefined, next: 'frozen' })
   await t.rejects(copy.run(), { message: /database is frozen; run "plant-store unfreeze"/ })
   t.strictSame(await plantsOf(copy.store), [{ id: 1n, name: 'Abies' }])
 })
 
 t.test('a promoted database does not become a mirror again by a later command', async (t) => {
   await copy.run()
-  await copy.store.restrict({ expected: await copy.position(), next: undefined })
+  await restrict(copy.store, { expected: await copy.position(), next: undefined })
   await change(service.store)
   for (const restart of [false, true]) {
     await t.rejects(copy.run({ restart }), { message: /was promoted or unfrozen.* new database/ })
   }
-  t.equal(await copy.store.readRestriction(), undefined)
+  t.equal(await readRestriction(copy.store), undefined)
   t.strictSame(await plantsOf(copy.store), [])
 })

@@ -5,7 +5,8 @@ import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
-  type RestrictionStep,
+  readRestriction,
+  restrict,
 } from '../../service/restriction.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import { type MirrorSource, Source } from '../../src/mirror/source.ts'
@@ -55,7 +56,7 @@ export class TestMirror {
     this.#source = from
     return mirror({
       source: through(new Source(from.url, from.token, { signal })),
-      store: this.store,
+      store: withRestrict(this.store, (step) => restrict(this.store, step)),
       once: true,
       noticeMs: 0,
       signal,
@@ -84,7 +85,7 @@ export class TestMirror {
   }
 
   async position(): Promise<MirrorRestriction> {
-    return (await this.store.readRestriction()) as MirrorRestriction
+    return (await readRestriction(this.store)) as MirrorRestriction
   }
 
   /** Resolves once the mirror has caught up with a service. */
@@ -125,11 +126,11 @@ export async function change(store: Store, round = 0): Promise<void> {
 /** Replaces `restrict` of a store. */
 export function withRestrict(
   store: Store,
-  restrict: (step: RestrictionStep) => ReturnType<Store['restrict']>,
+  restrict: MirrorOptions['store']['restrict'],
 ): MirrorOptions['store'] {
   return {
     restrict,
-    readRestriction: () => store.readRestriction(),
+    readRestriction: () => readRestriction(store),
     list: (request) => store.list(request),
   }
 }

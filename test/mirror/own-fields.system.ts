@@ -1,10 +1,12 @@
 /** Mirrors of services whose plants have own fields. */
+
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 import type { StoredPlant } from '../../service/plant-store.ts'
+import { restrict } from '../../service/restriction.ts'
 import { startPlantStore } from '../../src/index.ts'
 import { SourcePlants } from '../../src/mirror/source-plants.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -12,6 +14,7 @@ import type { Store } from '../../src/stores/shared/store.ts'
 import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
+import { readSetting } from '../helpers/settings.ts'
 import { plantsOf } from './mirrored.ts'
 
 const height: OwnField = {
@@ -113,10 +116,10 @@ t.test('a database that cannot become a mirror keeps its fields', async (t) => {
   const { mirror, use } = await setUp(t, [])
   await use((store) => store.create({ ...FIR, fields: '"height":5' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database contains plants/ })
-  t.equal(await use((store) => store.readSetting('fields')), undefined)
-  await use((store) => store.restrict({ expected: undefined, next: 'frozen' }))
+  t.equal(await use((store) => readSetting(store, 'fields')), undefined)
+  await use((store) => restrict(store, { expected: undefined, next: 'frozen' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database is frozen/ })
-  t.equal(await use((store) => store.readSetting('fields')), undefined)
+  t.equal(await use((store) => readSetting(store, 'fields')), undefined)
 })
 
 t.test('pages of a thousand plants with a hundred fields are read', async (t) => {

@@ -3,7 +3,12 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
-import { isConsistent, type RestrictionStep, STEP_TEXT_MAX } from '../../service/restriction.ts'
+import {
+  isConsistent,
+  type RestrictionStep,
+  restrict,
+  STEP_TEXT_MAX,
+} from '../../service/restriction.ts'
 import { SourceUnavailable } from '../../src/mirror/failures.ts'
 import type { MirrorSource } from '../../src/mirror/source.ts'
 import { runHere } from '../helpers/command-here.ts'
@@ -53,7 +58,7 @@ function observed(copy: TestMirror) {
   const steps: RestrictionStep[] = []
   const shown: (string | undefined)[][] = []
   const store = withRestrict(copy.store, async (step) => {
-    const result = await copy.store.restrict(step)
+    const result = await restrict(copy.store, step)
     steps.push(step)
     if (isConsistent(await copy.position())) {
       shown.push([...namesIn(await plantsOf(copy.store))])
@@ -146,7 +151,7 @@ t.test('a page of changes that affect too much text is applied in smaller steps'
   const results: string[] = []
   await copy.run({
     store: withRestrict(copy.store, async (step) => {
-      const result = await copy.store.restrict(step)
+      const result = await restrict(copy.store, step)
       results.push(result)
       return result
     }),
@@ -220,7 +225,7 @@ t.test('a mirror that was killed within a transaction is hidden until it has all
   const killed = new AbortController()
   let parts = 0
   const store = withRestrict(copy.store, async (step) => {
-    const result = await copy.store.restrict(step)
+    const result = await restrict(copy.store, step)
     if (!isConsistent(step.next as never) && ++parts === 2) killed.abort()
     return result
   })

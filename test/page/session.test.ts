@@ -1,4 +1,5 @@
 /** The page's token: what the service says about it, and where the browser keeps it. */
+
 import t from 'tap'
 import {
   canResume,
@@ -12,6 +13,7 @@ import { isTransient } from '../../page/errors/error-text.ts'
 import { isRejected } from '../../page/errors/rejection.ts'
 import { SignInError } from '../../page/errors/sign-in-error.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
 import { startIssuer } from '../helpers/issuer.ts'
 import { makeMirror } from '../helpers/mirrors.ts'
@@ -68,7 +70,7 @@ t.test('what a tab keeps has the same owner after a token is replaced', async (t
   openTab(t).open(`${service.url}/`)
   const ownerOf = async (access: string | Person) => (await openSession(access)).ownerId
   const ada = await ownerOf(await service.issueToken('ada', ['read']))
-  await new AccessTokens(service.store).revoke('ada')
+  await new AccessTokens(new TokenStore(service.store)).revoke('ada')
   t.equal(await ownerOf(await service.issueToken('ada', ['write'])), ada)
   t.not(await ownerOf(service.token), ada)
 
@@ -103,7 +105,7 @@ t.test('a session notices that its token is no longer accepted', async (t) => {
   const { client, feedClient, rejected } = await openSession(token)
   await client.listPlants()
   t.equal(rejected.aborted, false)
-  await new AccessTokens(service.store).revoke('revoked')
+  await new AccessTokens(new TokenStore(service.store)).revoke('revoked')
   t.ok(isRejected(await thrownBy(feedClient.listChanges())))
   t.equal(rejected.aborted, true)
 })

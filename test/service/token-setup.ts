@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { AccessTokens } from '../../service/access-tokens.ts'
-import type { TokenStore } from '../../service/token-store.ts'
+import { AccessTokens, type Tokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 
 export const NOW = Date.parse('2026-11-20T12:00:00.000Z')
@@ -13,14 +13,14 @@ export function setUp(t: Test, fixedToken?: { name: string; token: string }) {
   t.teardown(() => store.close())
   const clock = { now: NOW }
   const notes: Promise<void>[] = []
-  const watched: TokenStore = {
-    findToken: (selector) => store.findToken(selector),
-    listTokens: () => store.listTokens(),
-    addToken: (token) => store.addToken(token),
-    addFirstToken: (token) => store.addFirstToken(token),
-    removeToken: (name) => store.removeToken(name),
-    noteTokenUse: (name, at) => {
-      const note = store.noteTokenUse(name, at)
+  const stored = new TokenStore(store)
+  const watched: Tokens = {
+    find: (selector) => stored.find(selector),
+    list: () => stored.list(),
+    add: (token, max) => stored.add(token, max),
+    remove: (name) => stored.remove(name),
+    noteUse: (name, at) => {
+      const note = stored.noteUse(name, at)
       notes.push(note)
       return note
     },
@@ -28,7 +28,7 @@ export function setUp(t: Test, fixedToken?: { name: string; token: string }) {
   const tokens = new AccessTokens(watched, { fixedToken, clock: { now: () => clock.now } })
   const lastUse = async () => {
     await Promise.all(notes)
-    return (await store.listTokens())[0]?.lastUsedAt?.getTime()
+    return (await stored.list())[0]?.lastUsedAt?.getTime()
   }
   return { store, watched, tokens, clock, notes, lastUse }
 }

@@ -69,8 +69,8 @@ t.test(
     const tokens = new AccessTokens(
       {
         ...watched,
-        noteTokenUse: (name, at) => {
-          if (failed.length >= 2) return watched.noteTokenUse(name, at)
+        noteUse: (name, at) => {
+          if (failed.length >= 2) return watched.noteUse(name, at)
           const failure = Promise.reject(new StoreUnavailable('failing', 'SQLITE_FULL'))
           failed.push(failure)
           return failure
@@ -96,12 +96,12 @@ t.test('a token is known while it is one of the last ten thousand', async (t) =>
   const { watched } = setUp(t)
   const tokens = new AccessTokens({
     ...watched,
-    addToken: async (token) => {
+    add: async (token) => {
       stored.set(keyOf(token.digest.subarray(0, SELECTOR_BYTES)), token)
       return true
     },
-    findToken: async (selector) => stored.get(keyOf(selector)),
-    noteTokenUse: async () => {},
+    find: async (selector) => stored.get(keyOf(selector)),
+    noteUse: async () => {},
   })
   const issued: string[] = []
   for (let count = 0; count < 10_001; count++) {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AccessTokens } from '../../service/access-tokens.ts'
+import { TokenStore } from '../../service/token-store.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { ensureFirstToken } from '../../src/start/first-token.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -15,7 +16,7 @@ function starter(t: Test) {
     const sameThread = database !== ':memory:'
     const store = await openStore({ database, lockTimeout: 60_000, sameThread })
     closing.push(() => store.close())
-    const tokens = new AccessTokens(store, {
+    const tokens = new AccessTokens(new TokenStore(store), {
       fixedToken: token === undefined ? undefined : { name: 'fixed', token },
     })
     const config = { ...defaultConfig(), database, ...(token !== undefined && { token }) }
@@ -62,7 +63,7 @@ t.test('a token that cannot be written to a file is not stored', async (t) => {
   const { provide, store } = await starter(t)(database)
   const message = `cannot write the access token to ${database}.access-token`
   await t.rejects(provide(), { constructor: StoreError, message })
-  t.same(await store.listTokens(), [])
+  t.same(await new TokenStore(store).list(), [])
 })
 
 t.test('if neither name is free, the token stays until the next start', async (t) => {
@@ -82,13 +83,13 @@ t.test('a start that is killed leaves no token without a file', async (t) => {
   for (const storesFirst of [false, true]) {
     const folder = t.testdir()
     const { store, tokens, provide } = await starter(t)(join(folder, 'plants.db'))
-    const add = store.addFirstToken
-    store.addFirstToken = async (token) => {
-      if (storesFirst) await add.call(store, token)
+    const add = store.changeRecords
+    store.changeRecords = async (...changes) => {
+      if (storesFirst) await add.call(store, ...changes)
       throw new Error('killed')
     }
     await t.rejects(provide(), { message: 'killed' })
-    store.addFirstToken = add
+    store.changeRecords = add
     const file = join(folder, 'access-token')
     t.same(await provide(), { file })
     t.match(await tokens.verify(secretIn(file)), { name: 'first' })
@@ -103,22 +104,22 @@ t.test('a start that is killed leaves no token without a file', async (t) => {
 t.test('of two first starts at once, both name the file of the one that was first', async (t) => {
   const folder = t.testdir()
   const { store, provide } = await starter(t)(join(folder, 'plants.db'))
-  const add = store.addFirstToken
+  const add = store.changeRecords
   const file = join(folder, 'access-token')
-  store.addFirstToken = async (token) => {
-    store.addFirstToken = add
+  store.changeRecords = async (...changes) => {
+    store.changeRecords = add
     t.same(await provide(), { file })
-    return add.call(store, token)
+    return add.call(store, ...changes)
   }
   t.same(await provide(), { file })
-  t.equal((await store.listTokens()).length, 1)
+  t.equal((await new TokenStore(store).list()).length, 1)
 })
 
 t.test('a start is no use of the token', async (t) => {
   const { store, provide } = await starter(t)(join(t.testdir(), 'plants.db'))
   await provide()
   await provide()
-  t.match(await store.listTokens(), [{ name: 'first', lastUsedAt: undefined }])
+  t.match(await new TokenStore(store).list(), [{ name: 'first', lastUsedAt: undefined }])
 })
 
 t.test('the token of a database in memory is returned but not written to a file', async (t) => {
@@ -132,7 +133,7 @@ t.test('no token is created if the environment has one', async (t) => {
   const { provide, store } = await starter(t)(join(folder, 'plants.db'), 'sixteen-letters.')
   t.same(await provide(), { variable: 'PLANT_STORE_TOKEN' })
   t.notOk(existsSync(join(folder, 'access-token')))
-  t.same(await store.listTokens(), [])
+  t.same(await new TokenStore(store).list(), [])
 })
 
 t.test('no token is created on a database server', async (t) => {

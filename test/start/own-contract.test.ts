@@ -1,9 +1,11 @@
 /** What a service serves with a contract that has own fields. */
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type ContractDocument, resolveReference } from '../../contract/contract.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
+import { WebhookStore } from '../../service/webhook-store.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { adoptFields } from '../../src/start/own-fields.ts'
 import { openStore } from '../../src/stores/engines.ts'
@@ -72,7 +74,7 @@ t.test('webhooks have the fields of the contract, and no hidden ones', async (t)
   const store = await openStore({ database, lockTimeout: 60_000, sameThread: true })
   t.teardown(() => store.close())
   await adoptFields(store, [height, light], { hide: false })
-  await store.webhooks.add(
+  await new WebhookStore(store).add(
     newWebhook('orders', { url: receiver.url, events: ['newPlant', 'plantChanged'] }),
   )
   await store.create({ id: 1n, name: 'Abies', fields: '"height":120,"light":"sun"' })

@@ -1,4 +1,5 @@
 /** How a database comes to have the own fields of a contract. */
+
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { FieldSchema, OwnField } from '../../contract/own-fields.ts'
@@ -12,6 +13,7 @@ import {
   declaredFields,
   readStoredFields,
 } from '../../src/stores/shared/stored-fields.ts'
+import { readSetting } from '../helpers/settings.ts'
 
 const KEEP = { hide: false }
 const HIDE = { hide: true }
@@ -42,17 +44,17 @@ async function open(t: Test, database = ':memory:'): Promise<Store> {
 /** A store that counts the calls that read and replace its settings. */
 function counted(store: Store) {
   const calls = { reads: 0, writes: 0 }
-  const readSetting: Store['readSetting'] = (name) => {
+  const findRecord: Store['findRecord'] = (...args) => {
     calls.reads++
-    return store.readSetting(name)
+    return store.findRecord(...args)
   }
-  const replaceSetting: Store['replaceSetting'] = (...args) => {
+  const changeRecords: Store['changeRecords'] = (...args) => {
     calls.writes++
-    return store.replaceSetting(...args)
+    return store.changeRecords(...args)
   }
   const readChanges: Store['readChanges'] = (request) => store.readChanges(request)
   const nextCommit: Store['nextCommit'] = () => store.nextCommit()
-  return { calls, readSetting, replaceSetting, readChanges, nextCommit }
+  return { calls, findRecord, changeRecords, readChanges, nextCommit }
 }
 
 interface Transition {
@@ -136,13 +138,13 @@ for (const { what, before, declared, hide = false, result } of TRANSITIONS) {
   t.test(what, async (t) => {
     const store = await open(t)
     for (const fields of before) await adoptFields(store, fields, KEEP)
-    const stored = await store.readSetting('fields')
+    const stored = await readSetting(store, 'fields')
     const adopted = adoptFields(store, declared, { hide })
     if (result instanceof RegExp) {
       const error = await adopted.catch((reason: unknown) => reason)
       t.type(error, StoreError)
       t.match(error, { message: result })
-      t.equal(await store.readSetting('fields'), stored, 'nothing changed')
+      t.equal(await readSetting(store, 'fields'), stored, 'nothing changed')
     } else {
       t.same(await adopted, result.hidden)
       t.same(await readStoredFields(store), result)
@@ -156,7 +158,7 @@ t.test('a database without own fields gets no setting, and costs one read', asyn
     t.same(await adoptFields(uncounted, declared, KEEP), [])
   }
   t.same(calls, { reads: 2, writes: 0 })
-  t.equal(await store.readSetting('fields'), undefined)
+  t.equal(await readSetting(store, 'fields'), undefined)
   t.same(await readStoredFields(store), { fields: [], hidden: [] })
 })
 
@@ -192,11 +194,11 @@ t.test('a process that starts at the same time is noticed', async (t) => {
   const meanwhile = [[tall], [photo, tall]]
   const interrupted = {
     ...counted(one),
-    readSetting: async (name: string) => {
-      const text = await one.readSetting(name)
+    findRecord: async (...args: Parameters<Store['findRecord']>) => {
+      const record = await one.findRecord(...args)
       const faster = meanwhile.shift()
       if (faster !== undefined) await adoptFields(other, faster, KEEP)
-      return text
+      return record
     },
   }
   await adoptFields(one, [height], KEEP)

@@ -22,7 +22,7 @@ export class Disk {
     this.#started.resolve()
     await end.promise
     return changes.map((call) =>
-      call.type === 'removeToken' ? call.name : call.type,
+      call.type === 'changeRecords' ? call.changes[0]?.key : call.type,
     ) as WriteResult[]
   }
 
@@ -81,7 +81,8 @@ export async function settled(): Promise<void> {
 
 /** A change without text, whose result is its name. */
 export function removal(name: string): WriteCall {
-  return { type: 'removeToken', name }
+  const change = { kind: 'token', key: name, expected: '', next: undefined } as const
+  return { type: 'changeRecords', changes: [change], mode: 'each' }
 }
 
 export function creation(name: string, tag?: string): WriteCall {

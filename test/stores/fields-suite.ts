@@ -1,8 +1,10 @@
 import type { Test } from 'tap'
 import { mergeFields, plantJson, writeFields } from '../../service/plant-content.ts'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
+import { restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll } from '../helpers/lists.ts'
+import { readSetting, replaceSetting } from '../helpers/settings.ts'
 import { changesAfter, latest } from './changes.ts'
 import { byId, count, exported, MAX, MEGABYTE, MIN, STRINGS } from './plants.ts'
 import { type Engine, type Open, opener } from './store-suite.ts'
@@ -180,25 +182,25 @@ export function settingSuite(t: Test, engine: Engine): void {
   })
 
   t.test('a setting is replaced only if it has the expected value', async (t) => {
-    t.equal(await store.readSetting('a'), undefined)
-    t.equal(await store.replaceSetting('a', '', '1'), false)
-    t.equal(await store.replaceSetting('a', undefined, '1'), true)
-    t.equal(await store.replaceSetting('a', undefined, '2'), false)
-    t.equal(await store.replaceSetting('a', '2', '3'), false)
-    t.equal(await store.readSetting('a'), '1')
-    t.equal(await store.replaceSetting('a', '1', '1'), true)
-    t.equal(await store.replaceSetting('a', '1', ''), true)
-    t.equal(await store.readSetting('a'), '')
-    t.equal(await store.replaceSetting('a', '', '4'), true)
-    t.equal(await store.readSetting('a'), '4')
-    t.equal(await store.readSetting('b'), undefined, 'other settings are unchanged')
+    t.equal(await readSetting(store, 'a'), undefined)
+    t.equal(await replaceSetting(store, 'a', '', '1'), false)
+    t.equal(await replaceSetting(store, 'a', undefined, '1'), true)
+    t.equal(await replaceSetting(store, 'a', undefined, '2'), false)
+    t.equal(await replaceSetting(store, 'a', '2', '3'), false)
+    t.equal(await readSetting(store, 'a'), '1')
+    t.equal(await replaceSetting(store, 'a', '1', '1'), true)
+    t.equal(await replaceSetting(store, 'a', '1', ''), true)
+    t.equal(await readSetting(store, 'a'), '')
+    t.equal(await replaceSetting(store, 'a', '', '4'), true)
+    t.equal(await readSetting(store, 'a'), '4')
+    t.equal(await readSetting(store, 'b'), undefined, 'other settings are unchanged')
   })
 
   t.test('names and values are exact', async (t) => {
     for (const text of [...STRINGS, MEGABYTE]) {
       const name = `name ${text.slice(0, 100)}`
-      t.equal(await store.replaceSetting(name, undefined, text), true)
-      t.ok((await store.readSetting(name)) === text)
+      t.equal(await replaceSetting(store, name, undefined, text), true)
+      t.ok((await readSetting(store, name)) === text)
     }
   })
 
@@ -206,31 +208,31 @@ export function settingSuite(t: Test, engine: Engine): void {
     for (const expected of [undefined, 'first']) {
       const values = Array.from({ length: 50 }, (_, index) => `${expected} ${index}`)
       const results = await Promise.all(
-        values.map((value) => store.replaceSetting('contended', expected, value)),
+        values.map((value) => replaceSetting(store, 'contended', expected, value)),
       )
       t.equal(count(results, true), 1)
       const [winner = ''] = values.filter((_, index) => results[index])
-      t.equal(await store.readSetting('contended'), winner)
-      await store.replaceSetting('contended', winner, 'first')
+      t.equal(await readSetting(store, 'contended'), winner)
+      await replaceSetting(store, 'contended', winner, 'first')
     }
   })
 
   t.test('a setting is replaced while the database is restricted', async (t) => {
-    await store.restrict({ expected: undefined, next: 'frozen' })
-    t.equal(await store.replaceSetting('frozen', undefined, 'x'), true)
-    await store.restrict({ expected: 'frozen', next: undefined })
-    t.equal(await store.readSetting('frozen'), 'x')
+    await restrict(store, { expected: undefined, next: 'frozen' })
+    t.equal(await replaceSetting(store, 'frozen', undefined, 'x'), true)
+    await restrict(store, { expected: 'frozen', next: undefined })
+    t.equal(await readSetting(store, 'frozen'), 'x')
   })
 
   t.test('other stores see a setting at once, and it survives reopening', async (t) => {
     const [one, other] = [await open(), await open()]
-    await one.replaceSetting('shared', undefined, 'x')
-    t.equal(await other.readSetting('shared'), 'x')
+    await replaceSetting(one, 'shared', undefined, 'x')
+    t.equal(await readSetting(other, 'shared'), 'x')
     const results = await Promise.all(
-      [one, other].map((store) => store.replaceSetting('shared', 'x', 'y')),
+      [one, other].map((store) => replaceSetting(store, 'shared', 'x', 'y')),
     )
     t.same(results.toSorted(), [false, true])
     await Promise.all([one, other].map((store) => store.close()))
-    t.equal(await (await open()).readSetting('shared'), 'y')
+    t.equal(await readSetting(await open(), 'shared'), 'y')
   })
 }

@@ -106,7 +106,7 @@ for (const { what, change, room, count = room, text, rejected } of LIMITS) {
     await disk.endAll(changes)
     t.same(
       new Set(waiting.map(stateOf)),
-      new Set([change.type === 'removeToken' ? 'x' : change.type]),
+      new Set([change.type === 'changeRecords' ? 'x' : change.type]),
     )
     t.equal(stateOf(accepted), 'last', 'there is room once some have a result')
     t.equal(disk.commits.flatMap((commit) => commit.changes).length, room + 1)
@@ -142,7 +142,7 @@ t.test('a single change does not wait for a queue of lists', async (t) => {
   await Promise.all(lists)
   t.same(
     disk.commits.map((commit) => commit.changes.map(({ type }) => type)),
-    [['apply'], ['apply', 'removeToken'], ['apply'], ['apply'], ['apply']],
+    [['apply'], ['apply', 'changeRecords'], ['apply'], ['apply'], ['apply']],
   )
 })
 
@@ -187,7 +187,7 @@ t.test(
     t.match(states[18], 'the store is busy: too many changes of large plants are waiting')
     t.equal(stateOf(small), 'created')
     t.match(made.slice(0, 2), [
-      [{ id: 0n }, { id: 1n }, { type: 'removeToken' }],
+      [{ id: 0n }, { id: 1n }, { type: 'changeRecords' }],
       [{ id: 2n }, { id: 3n }],
     ])
   },

@@ -1,7 +1,15 @@
 import type { Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
-import type { MirrorRestriction, Restriction, RestrictionStep } from '../../service/restriction.ts'
-import { restrictedError } from '../../src/config/restricted-error.ts'
+import {
+  type MirrorRestriction,
+  type Restriction,
+  type RestrictionStep,
+  readRestriction,
+  restrict,
+  restrictedError,
+} from '../../service/restriction.ts'
+import { TokenStore } from '../../service/token-store.ts'
+import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
@@ -46,51 +54,55 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const store = await openOne(t, engine)
     for (const [index, current] of RESTRICTIONS.entries()) {
       const previous = RESTRICTIONS.at(index - 1)
-      if (index > 0) t.equal(await store.restrict({ expected: previous, next: current }), 'done')
+      if (index > 0) t.equal(await restrict(store, { expected: previous, next: current }), 'done')
       for (const expected of RESTRICTIONS) {
         if (expected === current) continue
-        const result = await store.restrict({ expected, next: 'frozen', changes: each('put', [A]) })
+        const result = await restrict(store, {
+          expected,
+          next: 'frozen',
+          changes: each('put', [A]),
+        })
         t.equal(result, 'unexpected')
       }
-      t.same(await store.readRestriction(), current)
+      t.same(await readRestriction(store), current)
     }
     t.same(await exported(store), [])
   })
 
   t.test('a part that is undefined equals one that is missing', async (t) => {
     const store = await openOne(t, engine)
-    await store.restrict({ expected: undefined, next: MIRROR })
+    await restrict(store, { expected: undefined, next: MIRROR })
     const expected = { ...MIRROR, copyFrom: undefined, consistentAt: undefined }
-    t.equal(await store.restrict({ expected, next: expected }), 'done')
-    t.equal(await store.restrict({ expected: MIRROR, next: 'frozen' }), 'done')
+    t.equal(await restrict(store, { expected, next: expected }), 'done')
+    t.equal(await restrict(store, { expected: MIRROR, next: 'frozen' }), 'done')
   })
 
   t.test('a database with plants cannot become a mirror, but can be frozen', async (t) => {
     const store = await openOne(t, engine)
     await store.create(A)
-    t.equal(await store.restrict(BEGIN), 'not-empty')
+    t.equal(await restrict(store, BEGIN), 'not-empty')
     t.equal(
-      await store.restrict({ ...BEGIN, next: MIRROR, changes: each('put', [B]) }),
+      await restrict(store, { ...BEGIN, next: MIRROR, changes: each('put', [B]) }),
       'not-empty',
     )
-    t.equal(await store.readRestriction(), undefined)
+    t.equal(await readRestriction(store), undefined)
     t.equal(await store.create(B), 'created', 'changes are still possible')
-    t.equal(await store.restrict(FREEZE), 'done')
+    t.equal(await restrict(store, FREEZE), 'done')
   })
 
   t.test('a database whose restriction has ended cannot become a mirror', async (t) => {
     for (const previous of ['frozen', MIRROR] as const) {
       const store = await openOne(t, engine)
-      await store.restrict({ expected: undefined, next: previous })
-      await store.restrict({ expected: previous, next: undefined })
+      await restrict(store, { expected: undefined, next: previous })
+      await restrict(store, { expected: previous, next: undefined })
       for (const stored of [[], [A]]) {
         if (stored.length > 0) await createAll(store, stored)
-        t.equal(await store.restrict(BEGIN), 'not-new')
-        t.equal(await store.readRestriction(), undefined)
+        t.equal(await restrict(store, BEGIN), 'not-new')
+        t.equal(await readRestriction(store), undefined)
       }
-      t.equal(await store.restrict(FREEZE), 'done')
+      t.equal(await restrict(store, FREEZE), 'done')
       await t.rejects(store.create(B), { ...restrictedError('frozen') })
-      t.equal(await store.restrict(UNFREEZE), 'done')
+      t.equal(await restrict(store, UNFREEZE), 'done')
       t.equal(await store.create(B), 'created')
     }
   })
@@ -102,13 +114,13 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   ] as [string, Restriction][]) {
     t.test(`a ${what} refuses all other changes to plants until it is released`, async (t) => {
       const store = await openOne(t, engine)
-      await store.restrict({ expected: undefined, next: restriction, changes: each('put', [A]) })
+      await restrict(store, { expected: undefined, next: restriction, changes: each('put', [A]) })
       for (const [name, change] of Object.entries(CHANGES)) {
         await t.rejects(change(store), { ...restrictedError(restriction) }, name)
       }
       t.strictSame(await exported(store), [A])
       t.strictSame(await store.get(A.id), A)
-      await store.restrict({ expected: restriction, next: undefined })
+      await restrict(store, { expected: restriction, next: undefined })
       for (const [name, change] of Object.entries(CHANGES)) {
         await t.resolves(change(store), name)
       }
@@ -118,16 +130,16 @@ export function restrictionSuite(t: Test, engine: Engine): void {
 
   t.test('tokens and webhooks are not restricted', async (t) => {
     const store = await openOne(t, engine)
-    await store.restrict(FREEZE)
+    await restrict(store, FREEZE)
     const token = { name: 'ci', digest: new Uint8Array(32), scopes: [], createdAt: new Date(0) }
-    t.ok(await store.addToken(token))
-    await store.noteTokenUse(token.name, new Date(1))
-    t.ok(await store.removeToken(token.name))
-    t.ok(await store.addFirstToken(token))
-    t.equal(await store.webhooks.add(newWebhook('a')), 'added')
-    t.strictSame(await store.webhooks.lease('process'), ['a'])
-    await store.webhooks.release('process')
-    t.equal(await store.webhooks.remove('a'), true)
+    t.ok(await new TokenStore(store).add(token))
+    await new TokenStore(store).noteUse(token.name, new Date(1))
+    t.ok(await new TokenStore(store).remove(token.name))
+    t.ok(await new TokenStore(store).add(token, 1))
+    t.equal(await new WebhookStore(store).add(newWebhook('a')), 'added')
+    t.strictSame(await new WebhookStore(store).lease('process'), ['a'])
+    await new WebhookStore(store).release('process')
+    t.equal(await new WebhookStore(store).remove('a'), true)
     await store.ping()
   })
 
@@ -135,7 +147,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const store = await openOne(t, engine)
     const other = { id: -1n, name: 'other' }
     const before = [other, A, B]
-    await store.restrict({ expected: undefined, next: MIRROR, changes: each('put', before) })
+    await restrict(store, { expected: undefined, next: MIRROR, changes: each('put', before) })
     const start = await latest(store)
     const next = { ...MIRROR, cursor: 'y' }
     const stored = [C, { ...B, name: 'changed' }, other]
@@ -148,13 +160,13 @@ export function restrictionSuite(t: Test, engine: Engine): void {
       [2, 1],
       [1, 2],
     ] as const) {
-      t.equal(await store.restrict({ ...step, effect: { created, removed } }), 'diverged')
+      t.equal(await restrict(store, { ...step, effect: { created, removed } }), 'diverged')
       t.strictSame(await exported(store), before)
-      t.same(await store.readRestriction(), MIRROR)
+      t.same(await readRestriction(store), MIRROR)
     }
-    t.equal(await store.restrict({ ...step, effect: { created: 1, removed: 1 } }), 'done')
+    t.equal(await restrict(store, { ...step, effect: { created: 1, removed: 1 } }), 'done')
     t.strictSame(await exported(store), [other, { ...B, name: 'changed' }, C])
-    t.same(await store.readRestriction(), next)
+    t.same(await readRestriction(store), next)
     const found = (await changesAfter(store, start)).sort((a, b) => (a.id < b.id ? -1 : 1))
     t.strictSame(found.map(contentOf), [
       ['removed', A.id],
@@ -166,20 +178,20 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   t.test('a diverged step does not begin or end a restriction', async (t) => {
     const store = await openOne(t, engine)
     const effect = { created: 1, removed: 0 }
-    t.equal(await store.restrict({ ...FREEZE, effect }), 'diverged')
+    t.equal(await restrict(store, { ...FREEZE, effect }), 'diverged')
     t.equal(await store.create(A), 'created')
-    await store.restrict(FREEZE)
-    t.equal(await store.restrict({ ...UNFREEZE, effect }), 'diverged')
+    await restrict(store, FREEZE)
+    t.equal(await restrict(store, { ...UNFREEZE, effect }), 'diverged')
     await t.rejects(store.create(B), { ...restrictedError('frozen') })
   })
 
   t.test('a step with an error that is a bug changes nothing', async (t) => {
     const store = await openOne(t, engine)
     const mistyped = { id: 1n, name: null as unknown } as NewPlant
-    await t.rejects(store.restrict({ ...FREEZE, changes: each('put', [B, mistyped]) }), {
+    await t.rejects(restrict(store, { ...FREEZE, changes: each('put', [B, mistyped]) }), {
       message: /null/i,
     })
-    t.equal(await store.readRestriction(), undefined)
+    t.equal(await readRestriction(store), undefined)
     t.strictSame(await exported(store), [])
   })
 
@@ -190,7 +202,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
         const [one, other] = await openTwo(t, engine)
         const [before, begun, after] = await Promise.all([
           other.create(A).catch(() => 'refused'),
-          one.restrict(BEGIN),
+          restrict(one, BEGIN),
           one.create(B).catch(() => 'refused'),
         ])
         const made = [before === 'created' ? A : [], after === 'created' ? B : []].flat()
@@ -211,13 +223,13 @@ export function restrictionSuite(t: Test, engine: Engine): void {
         changes: each('put', [plant]),
       }))
       const results = await Promise.all(
-        steps.map((step, index) => stores[index % 2]?.restrict(step)),
+        steps.map((step, index) => restrict(stores[index % 2] as Store, step)),
       )
       const lost = round === 0n ? /^(unexpected|not-empty)$/ : 'unexpected'
       t.match([...results].sort(), ['done', lost, lost, lost])
       const winner = results.indexOf('done')
       expected = steps[winner]?.next
-      t.same(await stores[0].readRestriction(), expected)
+      t.same(await readRestriction(stores[0]), expected)
       t.strictSame((await exported(stores[1])).slice(Number(round)), [plants[winner]])
     }
   })
@@ -233,16 +245,16 @@ export function restrictionSuite(t: Test, engine: Engine): void {
       await store.remove(A.id)
       cursors.push(await latest(store))
       if (expected !== undefined) {
-        await store.restrict({ expected: undefined, next: expected })
+        await restrict(store, { expected: undefined, next: expected })
         cursors.push(await latest(store))
       }
-      t.equal(await store.restrict({ ...BEGIN, expected }), 'done')
+      t.equal(await restrict(store, { ...BEGIN, expected }), 'done')
       for (const after of cursors) {
         t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
       }
       const start = await latest(store)
-      await store.restrict({ expected: BEGIN.next, next: MIRROR, changes: each('put', [A, B]) })
-      await store.restrict({
+      await restrict(store, { expected: BEGIN.next, next: MIRROR, changes: each('put', [A, B]) })
+      await restrict(store, {
         expected: MIRROR,
         next: MIRROR,
         changes: [...each('put', [C]), ...removals([A.id])],
@@ -257,11 +269,11 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   t.test('other steps keep the cursors valid', async (t) => {
     const store = await openOne(t, engine)
     const start = await latest(store)
-    await store.restrict({ expected: undefined, next: MIRROR })
-    await store.restrict({ expected: MIRROR, next: { ...MIRROR, copyFrom: MIN + 1n } })
-    await store.restrict({ expected: { ...MIRROR, copyFrom: MIN + 1n }, next: undefined })
-    await store.restrict(FREEZE)
-    await store.restrict(UNFREEZE)
+    await restrict(store, { expected: undefined, next: MIRROR })
+    await restrict(store, { expected: MIRROR, next: { ...MIRROR, copyFrom: MIN + 1n } })
+    await restrict(store, { expected: { ...MIRROR, copyFrom: MIN + 1n }, next: undefined })
+    await restrict(store, FREEZE)
+    await restrict(store, UNFREEZE)
     await store.create(A)
     t.strictSame((await changesAfter(store, start)).map(contentOf), [
       ['created', A.id, { name: 'a' }],
@@ -272,14 +284,14 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     const before = await open()
     const restriction = { ...MIRROR, copyFrom: MAX, consistentAt: 'y' }
-    await before.restrict({ expected: undefined, next: restriction, changes: each('put', [A]) })
+    await restrict(before, { expected: undefined, next: restriction, changes: each('put', [A]) })
     await before.close()
     const stores = [await open(), await open()] as const
     for (const store of stores) {
-      t.same(await store.readRestriction(), restriction)
+      t.same(await readRestriction(store), restriction)
       await t.rejects(store.create(B), { ...restrictedError(restriction) })
     }
-    await stores[0].restrict({ expected: restriction, next: undefined })
+    await restrict(stores[0], { expected: restriction, next: undefined })
     t.equal(await stores[1].create(B), 'created')
   })
 }

@@ -1,7 +1,6 @@
 import { contentVersion } from '../../service/plant-store.ts'
-import type { MirrorRestriction } from '../../service/restriction.ts'
-import { SELECTOR_BYTES } from '../../service/token-store.ts'
-import type { NewWebhook, WebhookStore } from '../../service/webhook-store.ts'
+import type { RecordChange } from '../../service/record-store.ts'
+import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
 import { exported } from './plants.ts'
@@ -9,19 +8,12 @@ import { exported } from './plants.ts'
 type Call = (store: Store) => unknown
 
 const plant = { id: 1n, name: 'other', tag: 'tag 1' }
-const token = {
-  name: 'called',
-  digest: new Uint8Array(32),
-  scopes: ['read'],
-  createdAt: new Date(0),
-} as const
-const webhook: NewWebhook = {
-  name: 'called',
-  url: 'https://receiver.example',
-  events: ['newPlant'],
-  secret: 'whsec_AA==',
-  createdAt: new Date(0),
-}
+const record = (expected: string | undefined, next: string | undefined): RecordChange => ({
+  kind: 'setting',
+  key: 'called',
+  expected,
+  next,
+})
 const mirror: MirrorRestriction = { source: 'https://source.example', cursor: 'x' }
 
 /** Calls of the methods of the store itself. */
@@ -77,51 +69,29 @@ const METHOD_CALLS: Record<
   ],
   nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
   exportPlants: [(store) => exported(store)],
-  readRestriction: [(store) => store.readRestriction()],
-  restrict: [
-    (store) => store.restrict({ expected: undefined, next: mirror }),
-    (store) => store.restrict({ expected: undefined, next: 'frozen' }),
-    (store) => store.restrict({ expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
+  changeGuarded: [
+    (store) => restrict(store, { expected: undefined, next: mirror }),
+    (store) => restrict(store, { expected: undefined, next: 'frozen' }),
+    (store) => restrict(store, { expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
     (store) =>
-      store.restrict({
+      restrict(store, {
         expected: { ...mirror, copyFrom: 0n },
         next: mirror,
         changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
       }),
-    (store) => store.restrict({ expected: mirror, next: undefined }),
+    (store) => restrict(store, { expected: mirror, next: undefined }),
   ],
-  readSetting: [(store) => store.readSetting('called')],
-  replaceSetting: [
-    (store) => store.replaceSetting('called', undefined, 'x'),
-    (store) => store.replaceSetting('called', 'x', 'y'),
+  findRecord: [
+    (store) => store.findRecord('setting', { key: 'called' }),
+    (store) => store.findRecord('token', { alias: 'called' }),
   ],
-  findToken: [(store) => store.findToken(token.digest.subarray(0, SELECTOR_BYTES))],
-  listTokens: [(store) => store.listTokens()],
-  addToken: [(store) => store.addToken(token)],
-  addFirstToken: [(store) => store.addFirstToken({ ...token, name: 'first' })],
-  noteTokenUse: [(store) => store.noteTokenUse(token.name, new Date(0))],
-  removeToken: [(store) => store.removeToken(token.name)],
-}
-
-/** Calls of every method of `store.webhooks`. */
-const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
-  list: [({ webhooks }) => webhooks.list()],
-  add: [({ webhooks }) => webhooks.add(webhook)],
-  rotateSecret: [
-    ({ webhooks }) => webhooks.rotateSecret(webhook.name, webhook.secret, new Date(0)),
-  ],
-  lease: [({ webhooks }) => webhooks.lease('process')],
-  saveProgress: [
-    ({ webhooks }) =>
-      webhooks.saveProgress('process', [
-        { name: webhook.name, progress: { attempts: 1, pausedAt: new Date(0) } },
-      ]),
-  ],
-  resume: [({ webhooks }) => webhooks.resume(webhook.name, true)],
-  release: [({ webhooks }) => webhooks.release('process')],
-  remove: [
-    ({ webhooks }) => webhooks.remove(webhook.name, 'process'),
-    ({ webhooks }) => webhooks.remove(webhook.name),
+  listRecords: [(store) => store.listRecords(['token', 'setting'])],
+  changeRecords: [
+    (store) => store.changeRecords([record(undefined, 'x'), record('x', 'y')], 'each'),
+    (store) =>
+      store.changeRecords([{ ...record(undefined, 'x'), key: 'other', max: 1 }], 'all-or-none'),
+    (store) => store.changeRecords([record('y', 'z'), record('z', 'a')], 'each'),
+    (store) => store.changeRecords([record('a', undefined)], 'each'),
   ],
 }
 
@@ -130,7 +100,7 @@ const WEBHOOK_CALLS: Record<keyof WebhookStore, readonly Call[]> = {
  * This file does not compile until it calls each new method, so that `query-plans.test.ts` of each engine checks its
  * statements.
  */
-export const STORE_CALLS: readonly Call[] = [METHOD_CALLS, WEBHOOK_CALLS].flatMap((calls) =>
+export const STORE_CALLS: readonly Call[] = [METHOD_CALLS].flatMap((calls) =>
   Object.values(calls).flat(),
 )
 

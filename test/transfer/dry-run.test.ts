@@ -7,7 +7,10 @@ import t, { type Test } from 'tap'
 import { plantJson } from '../../service/plant-content.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { SCHEMA_VERSION as POSTGRES_VERSION } from '../../src/stores/postgres/postgres-schema.ts'
+import {
+  FIRST_VERSION,
+  SCHEMA_VERSION as POSTGRES_VERSION,
+} from '../../src/stores/postgres/postgres-schema.ts'
 import { SCHEMA_VERSION } from '../../src/stores/sqlite/file/sqlite-schema.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { type Engine, postgres, sqlite } from '../helpers/engine.ts'
@@ -150,8 +153,8 @@ t.test('SQLite: a dry run uses no other database', async (t) => {
 
 t.test('PostgreSQL: a dry run uses no other database, and upgrades none', async (t) => {
   const { database, query } = await migrated(t)
-  await query(`DELETE FROM plant_store_schema WHERE version = ${POSTGRES_VERSION}`)
-  const last = POSTGRES_VERSION - 1
+  await query(`DELETE FROM plant_store_schema WHERE version >= ${FIRST_VERSION}`)
+  const last = FIRST_VERSION - 1
   await refuses(t, database, `its schema has version ${last}, but this program supports versions`)
   await query(`INSERT INTO plant_store_schema VALUES (${POSTGRES_VERSION + 1})`)
   await refuses(t, database, `its schema has version ${POSTGRES_VERSION + 1}, but this program`)
@@ -163,8 +166,8 @@ t.test('PostgreSQL: a dry run needs only the right to read', async (t) => {
   await query(`CREATE ROLE ${role} LOGIN`)
   await query(`GRANT SELECT ON plants, plant_store_schema TO ${role}`)
   const url = database.replace(/\/\/\w+@/, `//${role}@`)
-  await refuses(t, url, 'permission denied for table plant_store_settings')
-  await query(`GRANT SELECT ON plant_store_settings TO ${role}`)
+  await refuses(t, url, 'permission denied for table plant_store_records')
+  await query(`GRANT SELECT ON plant_store_records TO ${role}`)
   const args = ['import', writePlants(t, SHORT), '--dry-run', '--database', url]
   const { code, stdout } = await runHere(args)
   t.equal(code, 0)

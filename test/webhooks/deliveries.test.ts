@@ -3,7 +3,8 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { ChangePage, ChangesRequest } from '../../service/change-feed.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
-import { webhookEvents } from '../../service/webhook-store.ts'
+import { restrict } from '../../service/restriction.ts'
+import { WebhookStore, webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
 import { each } from '../helpers/lists.ts'
@@ -186,7 +187,7 @@ t.test('410 removes the webhook', async (t) => {
   await store.remove(1n)
   await eventually(() => log.length > 0)
   t.equal(receiver.received.length, 1)
-  t.same(await store.webhooks.list(), [])
+  t.same(await new WebhookStore(store).list(), [])
   t.match(log, [
     { level: 40, webhook: 'orders', msg: /removed, because its receiver returned 410/ },
   ])
@@ -197,12 +198,12 @@ t.test('a webhook that has failed for three days is paused, and can be resumed',
   const receiver = await startPlain(t, { respond: status(503) })
   await add('orders', receiver.url)
   await createPlants(store, 1, 2)
-  await store.webhooks.lease('earlier')
+  await new WebhookStore(store).lease('earlier')
   const { progress: begin } = await webhookIn(store, 'orders')
   const failingSince = new Date(clock.now() - 3 * 86_400_000)
   const failing = { ...begin, attempts: 72, failingSince }
-  await store.webhooks.saveProgress('earlier', [{ name: 'orders', progress: failing }])
-  await store.webhooks.release('earlier')
+  await new WebhookStore(store).saveProgress('earlier', [{ name: 'orders', progress: failing }])
+  await new WebhookStore(store).release('earlier')
   const deliveries = deliver()
   await eventually(() => deliveries.figures()[0]?.isPaused)
   const { progress, owner } = await webhookIn(store, 'orders')
@@ -216,7 +217,7 @@ t.test('a webhook that has failed for three days is paused, and can be resumed',
   })
   t.match(deliveries.figures(), [{ name: 'orders', failed: 1, received: 0, lag: undefined }])
   receiver.respond = status(204)
-  await store.webhooks.resume('orders', false)
+  await new WebhookStore(store).resume('orders', false)
   await eventually(() => receiver.received.length === 3)
   t.same(plantsIn(receiver.received), [1n, 1n, 2n])
   t.equal(new Set(receiver.received.map(({ id }) => id)).size, 2)
@@ -304,7 +305,7 @@ t.test('changes of the operator apply within a second while deliveries run', asy
   await add('orders', receiver.url, { secret: old })
   await createPlants(store, 1, 1)
   await later(() => receiver.received.length === 1)
-  await store.webhooks.rotateSecret('orders', secret, new Date(clock.now() + 3_600_000))
+  await new WebhookStore(store).rotateSecret('orders', secret, new Date(clock.now() + 3_600_000))
   const isRotated = ({ headers }: Received) => String(headers['webhook-signature']).includes(' ')
   let id = 2
   await later(async () => {
@@ -316,7 +317,7 @@ t.test('changes of the operator apply within a second while deliveries run', asy
     t.ok(new Verifier(each).verify(last.body, last.headers as Record<string, string>))
   }
 
-  await store.webhooks.remove('orders')
+  await new WebhookStore(store).remove('orders')
   const other = await startPlain(t)
   await add('others', other.url)
   await createPlants(store, id, 1)
@@ -333,14 +334,15 @@ t.test('a webhook that is resumed while its lease is renewed delivers at once', 
   await add('orders', receiver.url)
   const begin = clock.now()
   let isResumed = false
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     lease: async (owner) => {
       const { attempts } = (await webhookIn(store, 'orders')).progress
-      if (attempts > 0 && !isResumed) isResumed = await store.webhooks.resume('orders', false)
-      return store.webhooks.lease(owner)
+      if (attempts > 0 && !isResumed)
+        isResumed = await new WebhookStore(store).resume('orders', false)
+      return new WebhookStore(store).lease(owner)
     },
   })
-  deliver({ store: replacing(store, { webhooks }) })
+  deliver({ webhooks })
   await createPlants(store, 1, 1)
   await receiver.until(1)
   receiver.respond = status(204)
@@ -354,7 +356,7 @@ t.test('a stop does not wait for a store that does not respond', async (t) => {
   const receiver = await startPlain(t)
   await add('orders', receiver.url)
   const { promise: saving, resolve } = Promise.withResolvers<void>()
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     saveProgress: () => {
       resolve()
       return new Promise(() => {})
@@ -363,7 +365,7 @@ t.test('a stop does not wait for a store that does not respond', async (t) => {
       t.fail('the progress is not saved')
     },
   })
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  const deliveries = deliver({ webhooks })
   await createPlants(store, 1, 1)
   await saving
   await deliveries.close()
@@ -383,14 +385,14 @@ for (const method of ['lease', 'list'] as const) {
       if (name === method && hasLease) deliveries.close().then(resolve)
       return result
     }
-    const webhooks = replacing(store.webhooks, {
-      list: () => closeIn('list', store.webhooks.list()),
+    const webhooks = replacing(new WebhookStore(store), {
+      list: () => closeIn('list', new WebhookStore(store).list()),
       lease: (owner) => {
         hasLease = true
-        return closeIn('lease', store.webhooks.lease(owner))
+        return closeIn('lease', new WebhookStore(store).lease(owner))
       },
     })
-    const deliveries = deliver({ store: replacing(store, { webhooks }) })
+    const deliveries = deliver({ webhooks })
     await closed
     t.same(receiver.received, [])
     // A stop waits only a second for the store.
@@ -416,16 +418,16 @@ t.test('one change of the store is in flight, and progress is saved once a secon
     inFlight -= 1
     return result
   }
-  const webhooks = replacing(store.webhooks, {
-    lease: (owner) => alone(() => store.webhooks.lease(owner)),
-    release: (owner) => alone(() => store.webhooks.release(owner)),
+  const webhooks = replacing(new WebhookStore(store), {
+    lease: (owner) => alone(() => new WebhookStore(store).lease(owner)),
+    release: (owner) => alone(() => new WebhookStore(store).release(owner)),
     saveProgress: (owner, progress) => {
       if (savedAt !== undefined && !isClosing) t.ok(clock.now() - savedAt >= 1000)
       savedAt = clock.now()
-      return alone(() => store.webhooks.saveProgress(owner, progress))
+      return alone(() => new WebhookStore(store).saveProgress(owner, progress))
     },
   })
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  const deliveries = deliver({ webhooks })
   await createPlants(store, 1, 30)
   for (const receiver of receivers) await receiver.until(30)
   await eventually(() =>
@@ -471,7 +473,7 @@ t.test('changes are read one page at a time', async (t) => {
   }
   deliver({ store: replacing(store, { readChanges }) })
   await eventually(async () => {
-    const cursors = (await store.webhooks.list()).map(({ progress }) => progress.cursor)
+    const cursors = (await new WebhookStore(store).list()).map(({ progress }) => progress.cursor)
     return new Set(cursors).size === 1
   })
   t.equal(mostAtOnce, 1)
@@ -483,11 +485,11 @@ t.test('if progress is refused because the lease was lost, delivery begins again
   const receiver = await startPlain(t)
   await add('orders', receiver.url)
   let refused = 0
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     saveProgress: async (...progress) =>
-      refused++ === 0 ? [] : store.webhooks.saveProgress(...progress),
+      refused++ === 0 ? [] : new WebhookStore(store).saveProgress(...progress),
   })
-  deliver({ store: replacing(store, { webhooks }) })
+  deliver({ webhooks })
   await createPlants(store, 1, 1)
   t.same(plantsOf(await receiver.until(2)), [1n, 1n])
 })
@@ -505,7 +507,7 @@ t.test('one process at a time delivers, and another continues after it', async (
     each.figures().every(({ received }) => received === 20)
   // Otherwise, the last deliveries could be abandoned, and repeated.
   await eventually(() => processes.some(isDone))
-  t.equal(new Set((await store.webhooks.list()).map(({ owner }) => owner)).size, 1)
+  t.equal(new Set((await new WebhookStore(store).list()).map(({ owner }) => owner)).size, 1)
   const [leader] = processes.filter(isDone)
   const lags = processes
     .filter((each) => each !== leader)[0]
@@ -523,10 +525,10 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
   const { store, add, deliver } = await newPlace(t)
   const receiver = await startPlain(t)
   let reads = 0
-  const webhooks = replacing(store.webhooks, {
+  const webhooks = replacing(new WebhookStore(store), {
     list: async () => {
       reads++
-      return store.webhooks.list()
+      return new WebhookStore(store).list()
     },
   })
   const isReadAgain = () => {
@@ -534,22 +536,22 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
     return eventually(() => reads > before + 2)
   }
   await add('earlier', receiver.url)
-  const deliveries = deliver({ store: replacing(store, { webhooks }) })
+  const deliveries = deliver({ webhooks })
   await eventually(() => deliveries.figures()[0]?.lag !== undefined)
   await makeMirror(store)
   await isReadAgain()
   await add('orders', receiver.url)
   const changes = each('put', [{ id: 1n, name: 'mirrored' }])
-  await store.restrict({ expected: CONSISTENT, next: CONSISTENT, changes })
+  await restrict(store, { expected: CONSISTENT, next: CONSISTENT, changes })
   await isReadAgain()
   t.same(receiver.received, [])
   t.match(deliveries.figures(), [
     { name: 'earlier', lag: undefined },
     { name: 'orders', lag: undefined },
   ])
-  await store.webhooks.remove('orders')
+  await new WebhookStore(store).remove('orders')
   await add('orders', receiver.url)
-  await store.restrict({ expected: CONSISTENT, next: undefined })
+  await restrict(store, { expected: CONSISTENT, next: undefined })
   await store.create({ id: 2n, name: 'created' })
   t.same(plantsIn(await receiver.until(1)), [2n])
 })
@@ -596,13 +598,13 @@ for (const [what, error, logged] of [
         if (failures[name] >= 0) throw error
         return call(...args)
       }
-    const webhooks = replacing(store.webhooks, {
-      list: failing('list', () => store.webhooks.list()),
-      lease: failing('lease', (owner: string) => store.webhooks.lease(owner)),
+    const webhooks = replacing(new WebhookStore(store), {
+      list: failing('list', () => new WebhookStore(store).list()),
+      lease: failing('lease', (owner: string) => new WebhookStore(store).lease(owner)),
       saveProgress: failing(
         'saveProgress',
-        (...progress: Parameters<typeof store.webhooks.saveProgress>) =>
-          store.webhooks.saveProgress(...progress),
+        (...progress: Parameters<WebhookStore['saveProgress']>) =>
+          new WebhookStore(store).saveProgress(...progress),
       ),
       release: async () => {
         throw error
@@ -611,7 +613,7 @@ for (const [what, error, logged] of [
     const readChanges = failing('readChanges', (request: ChangesRequest) =>
       store.readChanges(request),
     )
-    const deliveries = deliver({ store: replacing(store, { webhooks, readChanges }) })
+    const deliveries = deliver({ store: replacing(store, { readChanges }), webhooks })
     await createPlants(store, 1, 3)
     t.same(plantsIn(await receiver.until(3)), [1n, 2n, 3n])
     await eventually(async () => (await webhookIn(store, 'orders')).progress.lastSuccessAt)
@@ -631,13 +633,13 @@ for (const [what, shift] of [
     const receiver = await startPlain(t)
     await add('orders', receiver.url)
     let isRenewing = true
-    const webhooks = replacing(store.webhooks, {
+    const webhooks = replacing(new WebhookStore(store), {
       lease: async (owner) => {
         if (!isRenewing) throw new StoreUnavailable('failing', 'SQLITE_IOERR')
-        return store.webhooks.lease(owner)
+        return new WebhookStore(store).lease(owner)
       },
     })
-    const deliveries = deliver({ store: replacing(store, { webhooks }) })
+    const deliveries = deliver({ webhooks })
     await createPlants(store, 1, 1)
     await eventually(() => deliveries.figures()[0]?.received === 1)
     isRenewing = false
@@ -672,7 +674,7 @@ for (const [what, shift] of [
     deliver()
     await receiver.until(1)
     const { promise: never } = Promise.withResolvers<never>()
-    t.capture(store.webhooks, 'lease', () => never)
+    t.capture(new WebhookStore(store), 'lease', () => never)
     clock.advance(5000)
     clock.setBack(shift)
     clock.advance(2999)

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import type { NewWebhook, Webhook } from '../../service/webhook-store.ts'
+import { type NewWebhook, type Webhook, WebhookStore } from '../../service/webhook-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { INTERVAL_MS, WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
@@ -115,7 +115,16 @@ export async function newPlace(t: Test): Promise<Place> {
     deliver(options = {}) {
       const keepChanges = 3_600_000
       const codec = new PlantCodec([])
-      const common = { store, codec, log: logger, keepChanges, allowPrivate: true, ca: AUTHORITY }
+      const webhooks = new WebhookStore(store)
+      const common = {
+        store,
+        webhooks,
+        codec,
+        log: logger,
+        keepChanges,
+        allowPrivate: true,
+        ca: AUTHORITY,
+      }
       const deliveries = new WebhookDeliveries({ ...common, ...options })
       running.push(deliveries)
       return deliveries
@@ -123,14 +132,14 @@ export async function newPlace(t: Test): Promise<Place> {
     async add(name, url, fields = {}) {
       const page = await store.readChanges({ after: 'latest', limit: 1 })
       if (typeof page === 'string') throw new Error(page)
-      await store.webhooks.add(newWebhook(name, { url, cursor: page.next, ...fields }))
+      await new WebhookStore(store).add(newWebhook(name, { url, cursor: page.next, ...fields }))
     },
   }
 }
 
 /** The webhook with a name. */
 export async function webhookIn(store: Store, name: string): Promise<Webhook> {
-  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
+  const webhook = (await new WebhookStore(store).list()).find((each) => each.name === name)
   if (webhook === undefined) throw new Error(`there is no webhook ${name}`)
   return webhook
 }

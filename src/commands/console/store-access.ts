@@ -28,7 +28,7 @@ export async function openTarget({ database, create }: Target): Promise<Store> {
 
 const NO_PLANTS: PlantReader = {
   getAll: async () => ({ json: joinPlants([]), next: undefined }),
-  readSetting: async () => undefined,
+  findRecord: async () => undefined,
   close: async () => {},
 }
 

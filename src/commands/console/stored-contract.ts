@@ -6,7 +6,7 @@ import {
 } from '../../../contract/contract.ts'
 import type { Member } from '../../../contract/members.ts'
 import type { OwnField } from '../../../contract/own-fields.ts'
-import type { SettingStore } from '../../../service/setting-store.ts'
+import type { RecordStore } from '../../../service/record-store.ts'
 import { declaredFields, readStoredFields } from '../../stores/shared/stored-fields.ts'
 
 /** The contract with which a database was last served. */
@@ -22,7 +22,7 @@ export interface StoredContract {
 
 /** @throws StoreUnavailable */
 export async function readStoredContract(
-  store: Pick<SettingStore, 'readSetting'>,
+  store: Pick<RecordStore, 'findRecord'>,
 ): Promise<StoredContract> {
   const stored = await readStoredFields(store)
   const fields = declaredFields(stored)

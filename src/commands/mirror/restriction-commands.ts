@@ -3,6 +3,8 @@ import {
   isConsistent,
   type MirrorRestriction,
   type Restriction,
+  readRestriction,
+  restrict,
 } from '../../../service/restriction.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
@@ -93,9 +95,9 @@ async function changeRestriction(
   decide: (restriction: Restriction | undefined) => Restriction | undefined,
 ): Promise<Restriction | undefined> {
   for (;;) {
-    const expected = await store.readRestriction()
+    const expected = await readRestriction(store)
     const next = decide(expected)
-    if (next === expected || (await store.restrict({ expected, next })) === 'done') return expected
+    if (next === expected || (await restrict(store, { expected, next })) === 'done') return expected
   }
 }
 

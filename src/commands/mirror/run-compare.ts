@@ -1,4 +1,8 @@
-import { isConsistent, type RestrictionReader } from '../../../service/restriction.ts'
+import {
+  isConsistent,
+  type RestrictionReader,
+  readRestriction,
+} from '../../../service/restriction.ts'
 import { type Comparison, compareMirror } from '../../mirror/compare.ts'
 import { Interrupted } from '../../system/errors.ts'
 import { CommandError } from '../console/command-error.ts'
@@ -54,7 +58,7 @@ export async function runCompare(url: string, options: CompareCommandOptions): P
 
 /** @throws CommandError */
 async function readMirrorCursor(store: RestrictionReader, database: string): Promise<string> {
-  const mirror = await store.readRestriction()
+  const mirror = await readRestriction(store)
   if (typeof mirror === 'object' && isConsistent(mirror)) return mirror.cursor
   const state =
     typeof mirror === 'object' ? `still copying the plants of ${mirror.source}` : 'not a mirror'

@@ -1,5 +1,6 @@
 import type { OwnField } from '../../../contract/own-fields.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { readRestriction, restrict } from '../../../service/restriction.ts'
 import { shareResult } from '../../../time/shared-result.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { loadOwnFields } from '../../config/own-fields.ts'
@@ -72,8 +73,8 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
         readChanges: async (after, wait) => (await openOnce()).source.readChanges(after, wait),
       },
       store: {
-        readRestriction: async () => (await openOnce()).store.readRestriction(),
-        restrict: async (step) => (await openOnce()).store.restrict(step),
+        readRestriction: async () => readRestriction((await openOnce()).store),
+        restrict: async (step) => restrict((await openOnce()).store, step),
         list: async (request) => (await openOnce()).store.list(request),
       },
       once,
@@ -143,7 +144,7 @@ async function prepareFields(
 }
 
 async function canMirror(store: Store): Promise<boolean> {
-  const restriction = await store.readRestriction()
+  const restriction = await readRestriction(store)
   if (restriction !== undefined) return restriction !== 'frozen'
   const { json } = await store.list({ limit: 1 })
   return json === '[]'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { scopes } from '../../../contract/scopes.ts'
+import { restrictedError } from '../../../service/restriction.ts'
 import type { Config } from '../../config/config.ts'
-import { restrictedError } from '../../config/restricted-error.ts'
 import { DOCS_PATH } from '../../http/docs/docs.ts'
 import { isPageBuilt } from '../../http/page/page.ts'
 import { NOT_BUILT } from '../../http/responses/built-files.ts'

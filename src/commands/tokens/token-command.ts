@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { nameScopes, type Scope, scopes } from '../../../contract/scopes.ts'
 import { AccessTokens } from '../../../service/access-tokens.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
+import { type StoredToken, TokenStore } from '../../../service/token-store.ts'
 import { duration } from '../../config/setting-values.ts'
 import { CommandError } from '../console/command-error.ts'
 import { argument, createOption, databaseOption, parseName } from '../console/options.ts'
@@ -55,10 +55,10 @@ function copyTokensCommand(): Command {
   return copyCommand('copy all tokens from another database; they stay valid', {
     kind: 'token',
     max: Number.POSITIVE_INFINITY,
-    list: (store) => store.listTokens(),
+    list: (store) => new TokenStore(store).list(),
     prepare: async () => {},
     content: ({ lastUsedAt: _, ...content }) => content,
-    adder: async (store) => (token) => store.addToken(token),
+    adder: async (store) => (token) => new TokenStore(store).add(token),
     discard: async () => false,
   })
 }
@@ -89,7 +89,7 @@ async function createToken(options: TokenOptions): Promise<void> {
   requireReader()
   await withStore({ database, create }, async (store) => {
     const lifetime = expires === undefined ? {} : { lifetimeMs: expires }
-    const tokens = new AccessTokens(store)
+    const tokens = new AccessTokens(new TokenStore(store))
     const token = await tokens.issue({ name, scopes: scope, ...lifetime })
     if (token === undefined) throw new CommandError(`token ${name} already exists`)
     await printSecret(token, `the token ${name}`, () => tokens.revoke(name))
@@ -102,7 +102,7 @@ async function createToken(options: TokenOptions): Promise<void> {
 /** Prints a table of the tokens without their secrets. */
 async function listTokens(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
-    const rows = (await store.listTokens()).map(tokenCells)
+    const rows = (await new TokenStore(store).list()).map(tokenCells)
     await print(formatTable([['NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED'], ...rows]))
   })
 }
@@ -114,7 +114,7 @@ async function listTokens(database: string): Promise<void> {
  */
 async function revokeToken(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
-    if (!(await new AccessTokens(store).revoke(name))) {
+    if (!(await new AccessTokens(new TokenStore(store)).revoke(name))) {
       throw new CommandError(`token ${name} does not exist`)
     }
     await print(`revoked ${name} in ${describeDatabase(database)}\n`)

@@ -1,5 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { WEBHOOKS_MAX, type WebhookEvent, webhookEvents } from '../../../service/webhook-store.ts'
+import { readRestriction } from '../../../service/restriction.ts'
+import {
+  WEBHOOKS_MAX,
+  type WebhookEvent,
+  WebhookStore,
+  webhookEvents,
+} from '../../../service/webhook-store.ts'
 import { allowPrivateOption, databaseOption, parseName } from '../console/options.ts'
 import { copyCommand } from '../databases/copy.ts'
 import type { AddOptions, RetryCommandOptions, TestOptions } from './webhook.ts'
@@ -55,7 +61,7 @@ function copyWebhooksCommand(): Command {
   return copyCommand('copy all webhooks from another database; they get changes from now on', {
     kind: 'webhook',
     max: WEBHOOKS_MAX,
-    list: (store) => store.webhooks.list(),
+    list: (store) => new WebhookStore(store).list(),
     async prepare(source, from, { wait }) {
       const { requireDelivered } = await import('./webhook-lag.ts')
       await requireDelivered(source, from, wait)
@@ -65,11 +71,11 @@ function copyWebhooksCommand(): Command {
       const { readLatestCursor } = await import('../../../service/change-feed.ts')
       const cursor = await readLatestCursor(store)
       return async ({ progress: { pausedAt }, ...webhook }) =>
-        (await store.webhooks.add({ ...webhook, cursor, pausedAt })) === 'added'
+        (await new WebhookStore(store).add({ ...webhook, cursor, pausedAt })) === 'added'
     },
     // The source has delivered what a mirror has received since an earlier copy.
     discard: async (store, name) =>
-      typeof (await store.readRestriction()) === 'object' && store.webhooks.remove(name),
+      typeof (await readRestriction(store)) === 'object' && new WebhookStore(store).remove(name),
   }).option('--wait', 'wait until a frozen source has delivered the events of all webhooks')
 }
 

@@ -1,5 +1,6 @@
 import ms from 'ms'
-import type { Webhook } from '../../../service/webhook-store.ts'
+import { readRestriction } from '../../../service/restriction.ts'
+import { type Webhook, WebhookStore } from '../../../service/webhook-store.ts'
 import { systemClock } from '../../../time/clock.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { Interrupted } from '../../system/errors.ts'
@@ -46,7 +47,7 @@ export async function requireDelivered(
   database: string,
   wait = false,
 ): Promise<void> {
-  if ((await store.readRestriction()) !== 'frozen') return
+  if ((await readRestriction(store)) !== 'frozen') return
   const source = describeDatabase(database)
   const stop = new AbortController()
   if (wait) onStopSignal((exitCode) => stop.abort(new Interrupted(exitCode, INTERRUPTED)))
@@ -70,7 +71,7 @@ export async function requireDelivered(
 
 async function findLagging(store: Store) {
   const lagging: { name: string; isPaused: boolean; description: string }[] = []
-  for (const webhook of await store.webhooks.list()) {
+  for (const webhook of await new WebhookStore(store).list()) {
     const { name, progress } = webhook
     const lag = await describeLag(store, webhook)
     if (lag === 'none') continue

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readLatestCursor } from '../../../service/change-feed.ts'
-import { WEBHOOKS_MAX, type Webhook, type WebhookEvent } from '../../../service/webhook-store.ts'
+import {
+  WEBHOOKS_MAX,
+  type Webhook,
+  type WebhookEvent,
+  WebhookStore,
+} from '../../../service/webhook-store.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { messageOf } from '../../system/errors.ts'
 import { parseEndpoint } from '../../webhooks/endpoint.ts'
@@ -49,12 +54,19 @@ export async function addWebhook(options: AddOptions): Promise<void> {
     const secret = newSecret()
     const cursor = fromOldest ? undefined : latest
     const createdAt = new Date()
-    const result = await store.webhooks.add({ name, url: href, events, secret, createdAt, cursor })
+    const result = await new WebhookStore(store).add({
+      name,
+      url: href,
+      events,
+      secret,
+      createdAt,
+      cursor,
+    })
     if (result === 'taken') throw new CommandError(`webhook ${name} already exists`)
     if (result === 'full') {
       throw new CommandError(`there are already ${WEBHOOKS_MAX} webhooks: remove one first`)
     }
-    await printSecret(secret, `the webhook ${name}`, () => store.webhooks.remove(name))
+    await printSecret(secret, `the webhook ${name}`, () => new WebhookStore(store).remove(name))
     const start = fromOldest ? 'the oldest retained change' : 'now'
     process.stderr.write(
       `Sending ${events.join(', ')} in ${describeDatabase(database)} to ${name} from ${start} on. This secret signs them. ${KEEP_SAFE}\n`,
@@ -66,7 +78,8 @@ export async function addWebhook(options: AddOptions): Promise<void> {
 export async function listWebhooks(database: string): Promise<void> {
   await withStore({ database }, async (store) => {
     const rows = [['NAME', 'EVENTS', 'STATE', 'LAG', 'LAST SUCCESS', 'LAST FAILURE', 'URL']]
-    for (const webhook of await store.webhooks.list()) rows.push(await webhookCells(store, webhook))
+    for (const webhook of await new WebhookStore(store).list())
+      rows.push(await webhookCells(store, webhook))
     await print(formatTable(rows))
   })
 }
@@ -74,7 +87,7 @@ export async function listWebhooks(database: string): Promise<void> {
 /** @throws CommandError if no webhook has the name */
 export async function removeWebhook(database: string, name: string): Promise<void> {
   await withStore({ database }, async (store) => {
-    requireFound(name, await store.webhooks.remove(name))
+    requireFound(name, await new WebhookStore(store).remove(name))
     await print(`removed ${name} in ${describeDatabase(database)}\n`)
   })
 }
@@ -97,7 +110,7 @@ export async function retryWebhook(
         `cannot resume ${name}: the changes after its last delivery are no longer retained. With --from-oldest, it continues with the oldest retained change and misses the deleted ones`,
       )
     }
-    requireFound(name, await store.webhooks.resume(name, fromOldest))
+    requireFound(name, await new WebhookStore(store).resume(name, fromOldest))
     await print(`resumed ${name} in ${describeDatabase(database)}\n`)
   })
 }
@@ -115,7 +128,7 @@ export async function rotateWebhook(database: string, name: string): Promise<voi
     // Printed before it is stored: if printing failed afterwards, the old secret could not be restored.
     await print(`${secret}\n`)
     const until = new Date(Date.now() + ROTATION_MS)
-    requireFound(name, await store.webhooks.rotateSecret(name, secret, until))
+    requireFound(name, await new WebhookStore(store).rotateSecret(name, secret, until))
     process.stderr.write(
       `Rotated the secret of ${name} in ${describeDatabase(database)}. Until ${formatMinute(until)}, deliveries are signed with the old secret too. ${KEEP_SAFE}\n`,
     )
@@ -162,7 +175,7 @@ function requireFound(name: string, isFound: boolean): void {
 }
 
 async function find(store: Store, name: string): Promise<Webhook> {
-  const webhook = (await store.webhooks.list()).find((each) => each.name === name)
+  const webhook = (await new WebhookStore(store).list()).find((each) => each.name === name)
   if (webhook === undefined) throw new CommandError(`webhook ${name} does not exist`)
   return webhook
 }

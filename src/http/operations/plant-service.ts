@@ -15,7 +15,11 @@ import {
   type PlantFilter,
   type RequestStore,
 } from '../../../service/plant-store.ts'
-import { type RestrictionReader, readOnlyReason } from '../../../service/restriction.ts'
+import {
+  type RestrictionReader,
+  readOnlyReason,
+  readRestriction,
+} from '../../../service/restriction.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
 import { countEffects, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
@@ -192,7 +196,7 @@ export class PlantService implements Handlers {
     _request: OperationRequest<'getToken'>,
     { grant: { name, expiresAt, ...grant } }: Client,
   ): Promise<OperationResult<'getToken'>> {
-    const restriction = await this.#store.readRestriction()
+    const restriction = await readRestriction(this.#store)
     return {
       body: {
         name,

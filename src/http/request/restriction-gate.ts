@@ -5,9 +5,10 @@ import {
   type Restriction,
   type RestrictionReader,
   readOnlyReason,
+  readRestriction,
+  restrictedError,
 } from '../../../service/restriction.ts'
 import { shareResult } from '../../../time/shared-result.ts'
-import { restrictedError } from '../../config/restricted-error.ts'
 import { ApiError } from '../responses/api-error.ts'
 
 /**
@@ -27,7 +28,7 @@ export function enforceRestriction(store: RestrictionReader): onRequestHookHandl
   let knownUntil = Number.NEGATIVE_INFINITY
   const read = shareResult(async () => {
     const begun = performance.now()
-    known = await store.readRestriction()
+    known = await readRestriction(store)
     // A mirror becomes readable at the moment at which it becomes ready, which is not remembered either.
     const isPartial = typeof known === 'object' && !isConsistent(known)
     if (!isPartial) knownUntil = begun + LIFETIME_MS

@@ -1,4 +1,3 @@
-import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import { messageOf } from '../../system/errors.ts'
 import {
   type CheckResult,
@@ -13,16 +12,25 @@ import {
 import { StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
-import { one } from './connection/pooled-client.ts'
+import { one, type Run } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
 import { readFeedState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
-import { findSchemaObstacle, readSchemaVersion, SCHEMA_VERSION } from './postgres-schema.ts'
+import {
+  findSchemaObstacle,
+  RECORDS_VERSION,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+} from './postgres-schema.ts'
+import { listRecords } from './records/records.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 
 const UNDEFINED_TABLE = '42P01'
+
+/** Checks of records, which an older schema does not have yet. */
+const ON_RECORDS: readonly Check[] = [acknowledged, tokens]
 
 /** The checks by subject. If the first finds a fault, the others are skipped. */
 const CHECKS: Record<string, Check> = {
@@ -50,6 +58,8 @@ export async function* checkDatabase({
   const connections = new Connections({ urls, timeout })
   try {
     for (const [subject, check] of Object.entries(CHECKS)) {
+      const version = ON_RECORDS.includes(check) ? await readSchemaVersion(connections) : undefined
+      if (version !== undefined && version < RECORDS_VERSION) continue
       const finding = await check(connections).catch(reportTable)
       yield { subject, ...finding }
       if (check === kind && finding.status === 'fault') return
@@ -102,13 +112,9 @@ async function acknowledged(connections: Connections): Promise<Finding> {
 }
 
 async function tokens(connections: Connections): Promise<Finding> {
-  const damaged = await connections.query<{ name: string }>(
-    `SELECT name FROM tokens WHERE octet_length(digest) <> 32 OR substr(digest, 1, $1) <> selector
-     ORDER BY name`,
-    [SELECTOR_BYTES],
-  )
-  const names = damaged.map(({ name }) => name)
-  return tokensFinding(names, await readCount(connections, 'count(*)', 'tokens'))
+  const run: Run = (text, values) => connections.query(text, values)
+  const { records } = await listRecords(run, ['token'])
+  return tokensFinding(records)
 }
 
 async function plants(connections: Connections): Promise<Finding> {

@@ -7,7 +7,6 @@ import { Connections } from './connection/connections.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
-import { readSetting } from './durability/stored-settings.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
 import { getPlants } from './plants/reads.ts'
 import {
@@ -16,6 +15,7 @@ import {
   readSchemaVersion,
   SCHEMA_VERSION,
 } from './postgres-schema.ts'
+import { findRecord } from './records/records.ts'
 
 /** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
 const VERSION_MIN = 13
@@ -76,7 +76,7 @@ export function openReader(server: ServerOptions): Promise<PlantReader> {
     const run: Run = (text, values) => connections.query(text, values)
     return {
       getAll: (ids) => getPlants(run, ids),
-      readSetting: (name) => readSetting(run, name),
+      findRecord: (kind, key) => findRecord(run, kind, key),
       close: () => connections.close(),
     }
   })

@@ -5,10 +5,56 @@ import { retry } from '../../../time/retry.ts'
 import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { TimedOut } from './connection/deadline.ts'
+import { EARLIER_NAME } from './connection/hosts.ts'
 import { CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
-import { CREATE_RESTRICTION } from './plants/postgres-restriction.ts'
+import { REFUSE } from './plants/guarded-changes.ts'
+
+/** Makes records of tokens, settings, webhooks and the restriction, in a table that only one migration at a time can write to. */
+const CREATE_RECORDS: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS plant_store_records (
+     kind text NOT NULL,
+     key text NOT NULL,
+     alias text,
+     value text NOT NULL,
+     PRIMARY KEY (kind, key)
+   )`,
+  `CREATE UNIQUE INDEX IF NOT EXISTS plant_store_records_by_alias ON plant_store_records (kind, alias)
+   WHERE alias IS NOT NULL`,
+  `DO $do$ BEGIN
+     LOCK TABLE plant_store_records IN EXCLUSIVE MODE;
+     IF to_regclass('tokens') IS NULL THEN RETURN; END IF;
+     INSERT INTO plant_store_records (kind, key, alias, value)
+       SELECT 'token', name, encode(selector, 'hex'), json_strip_nulls(json_build_object(
+         'digest', encode(digest, 'hex'), 'scopes', string_to_array(scopes, ','),
+         'createdAt', created_at, 'expiresAt', expires_at, 'lastUsedAt', last_used_at))::text
+       FROM tokens;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'setting', name, value FROM plant_store_settings;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'webhook', name, json_strip_nulls(json_build_object(
+         'url', url, 'events', string_to_array(events, ','), 'secret', secret,
+         'previousSecret', previous_secret, 'previousUntil', previous_until,
+         'createdAt', created_at))::text
+       FROM plant_webhooks;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'webhook-progress', name, json_strip_nulls(json_build_object(
+         'cursor', cursor, 'attempts', attempts, 'failingSince', failing_since,
+         'nextAttemptAt', next_attempt_at, 'pausedAt', paused_at,
+         'lastSuccessAt', last_success_at, 'lastFailureAt', last_failure_at,
+         'lastFailure', last_failure))::text
+       FROM plant_webhooks;
+     INSERT INTO plant_store_records (kind, key, value)
+       SELECT 'restriction', 'restriction', CASE
+         WHEN source IS NOT NULL THEN json_strip_nulls(json_build_object('source', source,
+           'cursor', cursor, 'copyFrom', copy_from::text, 'consistentAt', consistent_at))::text
+         WHEN cursor IS NULL THEN '"frozen"' ELSE '"ended"' END
+       FROM plant_restriction;
+     IF to_regproc('refuse_plant_changes') IS NOT NULL THEN ${REFUSE}; END IF;
+     DROP TABLE tokens, plant_store_settings, plant_webhooks, plant_restriction;
+   END $do$`,
+]
 
 /**
  * The statements that create the first schema version in an empty database, then those that upgrade each version to the
@@ -50,12 +96,22 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
        owner_until bigint
      )`,
     'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
-    CREATE_RESTRICTION,
+    `CREATE TABLE IF NOT EXISTS plant_restriction (
+       is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+       source text,
+       cursor text,
+       copy_from bigint,
+       consistent_at text
+     )`,
   ],
+  CREATE_RECORDS,
 ]
 
 /** The version of the schema that the first statements create. */
 export const FIRST_VERSION = 12
+
+/** The first version with records. */
+export const RECORDS_VERSION = 13
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
@@ -87,6 +143,7 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   const obstacle = findSchemaObstacle(version, last)
   if (obstacle !== undefined) throw new StoreError(obstacle)
   if (version === last) return
+  if (version > 0 && version < RECORDS_VERSION) await requireNoEarlier(connections)
   // Nobody uses the plants before the schema is complete. Later, a statement that waits for them would block others.
   const isCreating = version === 0
   const run = (statement: string) =>
@@ -106,6 +163,18 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
       `INSERT INTO plant_store_schema SELECT generate_series(1, ${next}) ON CONFLICT DO NOTHING`,
     )
   }
+}
+
+/** Earlier versions cannot use records, and would fail until they are stopped. */
+async function requireNoEarlier(connections: Connections): Promise<void> {
+  const earlier = await connections.query(
+    'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1',
+    [EARLIER_NAME],
+  )
+  if (earlier.length === 0) return
+  throw new StoreError(
+    'its schema cannot be upgraded while an earlier version of plant-store is connected: stop all its processes first',
+  )
 }
 
 /** Why a schema version cannot be used or upgraded to the last one; undefined if it can. */

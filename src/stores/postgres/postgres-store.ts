@@ -18,12 +18,15 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
-  Restriction,
-  RestrictionResult,
-  RestrictionStep,
-} from '../../../service/restriction.ts'
+  GuardedChange,
+  GuardedResult,
+  RecordChange,
+  RecordKey,
+  RecordKind,
+  RecordList,
+  StoredRecord,
+} from '../../../service/record-store.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import { type ChangeList, measureList } from '../shared/plant-change.ts'
@@ -32,20 +35,18 @@ import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
-import { readSetting, replaceSetting } from './durability/stored-settings.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
+import { changeGuarded } from './plants/guarded-changes.ts'
 import { applyLists } from './plants/lists.ts'
-import { readRestriction, restrict } from './plants/postgres-restriction.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
 import { listTags } from './plants/tag-scan.ts'
 import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
-import { PostgresTokens } from './postgres-tokens.ts'
-import { PostgresWebhooks } from './postgres-webhooks.ts'
+import { changeRecords, findRecord, listRecords } from './records/records.ts'
 import { advise } from './store-advice.ts'
 
 /** Reads a plant, and the state of the standby guarantee. */
@@ -55,12 +56,10 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
  * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
-  readonly webhooks: PostgresWebhooks
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>
   readonly #pointReads: ReturnType<typeof pointReads>
-  readonly #tokens: PostgresTokens
   readonly #feed: PostgresFeed
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
@@ -95,8 +94,6 @@ export class PostgresStore implements Store {
       sizeOf: measureList,
     })
     this.#pointReads = pointReads(this.#read)
-    this.#tokens = new PostgresTokens(connections)
-    this.webhooks = new PostgresWebhooks(connections)
   }
 
   /**
@@ -164,57 +161,31 @@ export class PostgresStore implements Store {
     return this.#connections.readSnapshot(exportPlants)
   }
 
-  readRestriction(): Promise<Restriction | undefined> {
-    return readRestriction(this.#read)
-  }
-
-  restrict(step: RestrictionStep): Promise<RestrictionResult> {
+  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
     return this.#inFlight.track(async () => {
-      const result = await restrict(this.#connections, step)
+      const result = await changeGuarded(this.#connections, change)
       this.#feed.noteCommit()
-      await this.#feed.noteList(step.changes?.length ?? 0)
+      await this.#feed.noteList(change.changes.length)
       return result
     })
   }
 
-  readSetting(name: string): Promise<string | undefined> {
-    return readSetting(this.#read, name)
+  findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
+    return findRecord(this.#read, kind, key)
   }
 
-  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
+  listRecords(kinds: readonly RecordKind[]): Promise<RecordList> {
+    return listRecords(this.#read, kinds)
+  }
+
+  changeRecords(changes: readonly RecordChange[], mode: ApplyMode): Promise<boolean[]> {
     return this.#inFlight.track(() =>
-      this.#connections.verified((client) =>
-        replaceSetting((text, values) => client.change(text, values), name, expected, next),
-      ),
+      this.#connections.verified((client) => changeRecords(client, changes, mode)),
     )
   }
 
   ping(): Promise<void> {
     return this.#inFlight.track(() => this.#ping())
-  }
-
-  findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#inFlight.track(() => this.#tokens.find(selector))
-  }
-
-  listTokens(): Promise<StoredToken[]> {
-    return this.#inFlight.track(() => this.#tokens.list())
-  }
-
-  addToken(token: StoredToken): Promise<boolean> {
-    return this.#inFlight.track(() => this.#tokens.add(token))
-  }
-
-  addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#inFlight.track(() => this.#tokens.addFirst(token))
-  }
-
-  removeToken(name: string): Promise<boolean> {
-    return this.#inFlight.track(() => this.#tokens.remove(name))
-  }
-
-  noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#inFlight.track(() => this.#tokens.noteUse(name, at))
   }
 
   readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {

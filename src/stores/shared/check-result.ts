@@ -1,3 +1,6 @@
+import type { StoredRecord } from '../../../service/record-store.ts'
+import { findDamagedTokens } from '../../../service/token-store.ts'
+
 /** The result of verifying one aspect of a database. */
 export interface CheckResult extends Finding {
   /** The aspect, in one word. */
@@ -32,9 +35,10 @@ export function schemaFinding(version: number, latest: number): Finding {
   return ok(`version ${version}${upgrade}`)
 }
 
-/** @param names of tokens whose digest has the wrong length or does not begin with their selector */
-export function tokensFinding(damaged: readonly string[], count: number | bigint): Finding {
-  if (damaged.length === 0) return countFinding(count)
+/** @param records of all tokens */
+export function tokensFinding(records: readonly StoredRecord[]): Finding {
+  const damaged = findDamagedTokens(records)
+  if (damaged.length === 0) return countFinding(records.length)
   return fault(`damaged: ${damaged.join(', ')}; revoke these tokens and create new ones`)
 }
 

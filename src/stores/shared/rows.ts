@@ -1,8 +1,7 @@
-import { scopes } from '../../../contract/scopes.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import { toContent } from '../../../service/plant-content.ts'
 import type { Plant, PlantPage, StoredPlant } from '../../../service/plant-store.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
+import type { RecordKind, StoredRecord } from '../../../service/record-store.ts'
 
 /**
  * The columns of the table `plants` on both engines, except the id. Migrations and triggers spell them out, because
@@ -61,23 +60,17 @@ export function toChange(
   return { ...change, type, plant: toContent({ name, tag, fields }), ...end }
 }
 
-/** A row of the table `tokens`. Times are in milliseconds since 1970. */
-export interface TokenRow {
-  readonly digest: Uint8Array
-  readonly name: string
-  readonly scopes: string
-  readonly created_at: bigint
-  readonly expires_at: bigint | null
-  readonly last_used_at: bigint | null
+/** The columns of a RecordRow, in SQL. */
+export const RECORD_COLUMNS = 'kind, key, alias, value'
+
+/** A row of the table `plant_store_records`. */
+export interface RecordRow {
+  readonly kind: RecordKind
+  readonly key: string
+  readonly alias: string | null
+  readonly value: string
 }
 
-export function toToken(row: TokenRow): StoredToken {
-  return {
-    name: row.name,
-    digest: row.digest,
-    scopes: scopes.filter((scope) => row.scopes.split(',').includes(scope)),
-    createdAt: new Date(Number(row.created_at)),
-    ...(row.expires_at !== null && { expiresAt: new Date(Number(row.expires_at)) }),
-    ...(row.last_used_at !== null && { lastUsedAt: new Date(Number(row.last_used_at)) }),
-  }
+export function toRecord({ kind, key, alias, value }: RecordRow): StoredRecord {
+  return alias === null ? { kind, key, value } : { kind, key, alias, value }
 }

@@ -1,13 +1,10 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
-import type { RestrictionReader, RestrictionStore } from '../../../service/restriction.ts'
-import type { SettingStore } from '../../../service/setting-store.ts'
-import type { TokenStore } from '../../../service/token-store.ts'
-import type { WebhookStore } from '../../../service/webhook-store.ts'
+import type { GuardedStore, RecordStore } from '../../../service/record-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */
-export interface ThreadStore extends RequestStore, RestrictionReader, TokenStore {
+export interface ThreadStore extends RequestStore, RecordStore {
   /**
    * The metrics of this thread. Those of the database itself are included only for the thread that opened the store.
    * Empty unless the store was opened with `isMeasured`.
@@ -30,15 +27,13 @@ export interface StoreAdvice {
   readonly acknowledgement?: string
 }
 
-/** The plants and settings of a database, for reading only. */
-export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<SettingStore, 'readSetting'> {
+/** The plants and records of a database, for reading only. */
+export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<RecordStore, 'findRecord'> {
   close(): Promise<void>
 }
 
-/** Plants, tokens, webhooks and settings in one database. */
-export interface Store extends ThreadStore, PlantStore, RestrictionStore, SettingStore {
-  readonly webhooks: WebhookStore
-
+/** Plants and records in one database. */
+export interface Store extends ThreadStore, PlantStore, GuardedStore {
   /**
    * Lets other threads use the store, through `Engine.join`. Close the store only after the threads have closed theirs.
    * Returns a link for each of them, or undefined if only this thread can use the store.

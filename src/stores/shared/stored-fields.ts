@@ -1,5 +1,5 @@
 import type { OwnField } from '../../../contract/own-fields.ts'
-import type { SettingStore } from '../../../service/setting-store.ts'
+import { changeRecord, type RecordStore } from '../../../service/record-store.ts'
 
 /** The own fields for which a database can have values. */
 export interface StoredFields {
@@ -11,15 +11,16 @@ export interface StoredFields {
   readonly checked?: { readonly fields: readonly OwnField[]; readonly cursor: string }
 }
 
-const SETTING = 'fields'
+/** The key of the setting. */
+const KEY = 'fields'
 
 const NO_FIELDS: StoredFields = { fields: [], hidden: [] }
 
 /** Resolves to the own fields of a database, which is without any if it was never served with some. */
 export async function readStoredFields(
-  store: Pick<SettingStore, 'readSetting'>,
+  store: Pick<RecordStore, 'findRecord'>,
 ): Promise<StoredFields> {
-  return parseStoredFields(await store.readSetting(SETTING))
+  return parseStoredFields(await readSetting(store))
 }
 
 /** The fields of the contract with which a database was last served. */
@@ -32,17 +33,22 @@ export function declaredFields({ fields, hidden }: StoredFields): OwnField[] {
  * `change` is called again. Resolves to its result.
  */
 export async function changeStoredFields(
-  store: SettingStore,
+  store: Pick<RecordStore, 'findRecord' | 'changeRecords'>,
   change: (stored: StoredFields) => Promise<StoredFields> | StoredFields,
 ): Promise<StoredFields> {
   for (;;) {
-    const before = await store.readSetting(SETTING)
+    const before = await readSetting(store)
     const stored = parseStoredFields(before)
     const next = await change(stored)
     const json = storedFieldsJson(next)
     if (json === storedFieldsJson(stored)) return next
-    if (await store.replaceSetting(SETTING, before, json)) return next
+    const replacement = { kind: 'setting', key: KEY, expected: before, next: json } as const
+    if (await changeRecord(store, replacement)) return next
   }
+}
+
+async function readSetting(store: Pick<RecordStore, 'findRecord'>): Promise<string | undefined> {
+  return (await store.findRecord('setting', { key: KEY }))?.value
 }
 
 function parseStoredFields(json: string | undefined): StoredFields {

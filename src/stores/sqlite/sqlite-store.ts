@@ -19,13 +19,15 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
-  Restriction,
-  RestrictionResult,
-  RestrictionStep,
-} from '../../../service/restriction.ts'
+  GuardedChange,
+  GuardedResult,
+  RecordChange,
+  RecordKey,
+  RecordKind,
+  RecordList,
+  StoredRecord,
+} from '../../../service/record-store.ts'
 import type { AcquireSlot } from '../../../service/short-read.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
-import type { WebhookStore } from '../../../service/webhook-store.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
@@ -75,7 +77,6 @@ export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity' | 'da
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
-  readonly webhooks: WebhookStore
   /** Undefined if this store writes on its own connection, or uses the writer that another thread has started. */
   readonly #writerHost: WriterHost | undefined
   readonly #writer: Writer | WriterClient
@@ -124,7 +125,6 @@ export class SqliteStore implements Store {
     }
     this.#commits = this.#writerHost?.commits ?? new CommitSignal(link?.commits)
     this.#reader = new Reader(db, this.#file?.mapError)
-    this.webhooks = webhookStore(this.#reader, this.#write)
     const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
     metrics?.measureWaiting(waiting)
@@ -208,49 +208,25 @@ export class SqliteStore implements Store {
     return exportPlants(this.#openSnapshot, this.#file?.mapError)
   }
 
-  async readRestriction(): Promise<Restriction | undefined> {
-    return this.#reader.readRestriction()
+  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
+    return this.#write({ type: 'changeGuarded', change })
   }
 
-  restrict(step: RestrictionStep): Promise<RestrictionResult> {
-    return this.#write({ type: 'restrict', step })
+  async findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
+    return this.#reader.findRecord(kind, key)
   }
 
-  async readSetting(name: string): Promise<string | undefined> {
-    return this.#reader.readSetting(name)
+  async listRecords(kinds: readonly RecordKind[]): Promise<RecordList> {
+    return this.#reader.listRecords(kinds)
   }
 
-  replaceSetting(name: string, expected: string | undefined, next: string): Promise<boolean> {
-    return this.#write({ type: 'replaceSetting', name, expected, next })
+  changeRecords(changes: readonly RecordChange[], mode: ApplyMode): Promise<boolean[]> {
+    return this.#write({ type: 'changeRecords', changes, mode })
   }
 
   async ping(): Promise<void> {
     this.#file?.assertSound()
     await this.#reader.ping()
-  }
-
-  async findToken(selector: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#reader.findToken(selector)
-  }
-
-  async listTokens(): Promise<StoredToken[]> {
-    return this.#reader.listTokens()
-  }
-
-  addToken(token: StoredToken): Promise<boolean> {
-    return this.#write({ type: 'addToken', token })
-  }
-
-  addFirstToken(token: StoredToken): Promise<boolean> {
-    return this.#write({ type: 'addFirstToken', token })
-  }
-
-  removeToken(name: string): Promise<boolean> {
-    return this.#write({ type: 'removeToken', name })
-  }
-
-  noteTokenUse(name: string, at: Date): Promise<void> {
-    return this.#write({ type: 'noteTokenUse', name, at })
   }
 
   readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
@@ -298,20 +274,5 @@ export class SqliteStore implements Store {
       // After a failure too, because a change that throws may have been applied.
       this.#commits.add()
     }
-  }
-}
-
-/** The webhooks in the file. */
-function webhookStore(reader: Reader, write: SubmitWrite): WebhookStore {
-  return {
-    list: async () => reader.listWebhooks(),
-    add: (webhook) => write({ type: 'addWebhook', webhook }),
-    remove: (name, owner) => write({ type: 'removeWebhook', name, owner }),
-    rotateSecret: (name, secret, previousUntil) =>
-      write({ type: 'rotateWebhookSecret', name, secret, previousUntil }),
-    resume: (name, fromOldest) => write({ type: 'resumeWebhook', name, fromOldest }),
-    lease: (owner) => write({ type: 'leaseWebhooks', owner }),
-    release: (owner) => write({ type: 'releaseWebhooks', owner }),
-    saveProgress: (owner, saved) => write({ type: 'saveWebhookProgress', owner, saved }),
   }
 }

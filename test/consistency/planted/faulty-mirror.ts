@@ -1,5 +1,7 @@
 /** `plant-store mirror` with a fault. */
+
 import { parseArgs } from 'node:util'
+import { readRestriction, restrict } from '../../../service/restriction.ts'
 import { prepareSource } from '../../../src/commands/mirror/source-access.ts'
 import { type MirrorOptions, mirror } from '../../../src/mirror/mirror.ts'
 import type { MirrorSource } from '../../../src/mirror/source.ts'
@@ -13,7 +15,7 @@ export interface MirrorFault {
 }
 
 /** Runs the command with the arguments of the process. */
-export async function runFaulty({ readChanges, restrict }: MirrorFault): Promise<void> {
+export async function runFaulty({ readChanges, restrict: faulty }: MirrorFault): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
@@ -33,8 +35,8 @@ export async function runFaulty({ readChanges, restrict }: MirrorFault): Promise
       readChanges: readChanges?.(source) ?? ((after, wait) => source.readChanges(after, wait)),
     },
     store: {
-      restrict: restrict?.(store) ?? ((step) => store.restrict(step)),
-      readRestriction: () => store.readRestriction(),
+      restrict: faulty?.(store) ?? ((step) => restrict(store, step)),
+      readRestriction: () => readRestriction(store),
       list: (request) => store.list(request),
     },
     once,

@@ -1,4 +1,5 @@
 import type { PlantChange } from '../../../service/plant-store.ts'
+import { readRestriction, restrict } from '../../../service/restriction.ts'
 import { changesAfter, replay } from '../../stores/changes.ts'
 import { withStore } from '../services/service.ts'
 
@@ -9,8 +10,8 @@ export async function promoteWithoutLastStep(database: string): Promise<void> {
     const end = changes.at(-1)?.at
     const kept = replay(changes.filter(({ at }) => at !== end))
     const forgotten = new Set(changes.filter(({ at }) => at === end).map(({ id }) => id))
-    await store.restrict({
-      expected: await store.readRestriction(),
+    await restrict(store, {
+      expected: await readRestriction(store),
       next: undefined,
       changes: Array.from(forgotten, (id): PlantChange => {
         const plant = kept.find((each) => each.id === id)

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { PlantCodec } from '../../../service/plant-codec.ts'
-import type { WebhookStore } from '../../../service/webhook-store.ts'
+import { WebhookStore, type Webhooks } from '../../../service/webhook-store.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import { WebhookDeliveries } from '../../../src/webhooks/webhook-deliveries.ts'
@@ -15,9 +15,9 @@ export async function deliverToo(owner: Owner, { database = '' }: Target): Promi
     store: {
       readChanges: (request) => store.readChanges(request),
       nextCommit: () => store.nextCommit(),
-      readRestriction: () => store.readRestriction(),
-      webhooks: asIfLeased(store.webhooks),
+      findRecord: (...args) => store.findRecord(...args),
     },
+    webhooks: asIfLeased(new WebhookStore(store)),
     codec: new PlantCodec([]),
     log: pino({ level: 'silent' }),
     keepChanges: defaultConfig().keepChanges,
@@ -30,7 +30,7 @@ export async function deliverToo(owner: Owner, { database = '' }: Target): Promi
 }
 
 /** Webhooks whose lease the process that asks for it always seems to have. */
-function asIfLeased(webhooks: WebhookStore): WebhookStore {
+function asIfLeased(webhooks: Webhooks): Webhooks {
   let holder: string | undefined
   return withInstead(webhooks, {
     list: async () => (await webhooks.list()).map((each) => ({ ...each, owner: holder })),

@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredPlant } from '../../../service/plant-store.ts'
-import type { MirrorRestriction } from '../../../service/restriction.ts'
+import { type MirrorRestriction, readRestriction } from '../../../service/restriction.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import type { Store } from '../../../src/stores/shared/store.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
@@ -87,9 +87,9 @@ export interface StoredMirror {
 export function readMirror(database: string): Promise<StoredMirror> {
   return withStore(database, async (store) => {
     for (;;) {
-      const restriction = (await store.readRestriction()) as MirrorRestriction
+      const restriction = (await readRestriction(store)) as MirrorRestriction
       const plants = await exported(store)
-      if (isDeepStrictEqual(restriction, await store.readRestriction()))
+      if (isDeepStrictEqual(restriction, await readRestriction(store)))
         return { restriction, plants }
     }
   })

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { AccessTokens } from '../../../service/access-tokens.ts'
+import { TokenStore } from '../../../service/token-store.ts'
 import { LARGE_MESSAGES_BYTES_MAX } from '../../../src/http/responses/byte-budget.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
@@ -201,7 +202,7 @@ t.test('a stream that is stopped holds its memory until the client has gone', as
   socket.write(formatHead({ token }, 'GET /changes', EVENTS))
   const [, response] = (await once(service.app.server, 'request')) as [unknown, ServerResponse]
   while (!response.writableNeedDrain) await new Promise(setImmediate)
-  await new AccessTokens(service.store).revoke('revoked')
+  await new AccessTokens(new TokenStore(service.store)).revoke('revoked')
   while (!response.writableEnded) await new Promise(setImmediate)
   t.notOk(isUnused(service))
   socket.destroy()

@@ -1,7 +1,9 @@
 /** GET /changes as server-sent events. */
+
 import t from 'tap'
 import { AccessTokens } from '../../../service/access-tokens.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { TokenStore } from '../../../service/token-store.ts'
 import { contentOf, EXPIRED, latestCursor, readPage } from '../../helpers/changes.ts'
 import { EventStream, setCommentInterval } from '../../helpers/event-stream.ts'
 import { freezeClock } from '../../helpers/frozen-clock.ts'
@@ -174,7 +176,7 @@ t.test('a revoked token ends its streams, and no others', async (t) => {
     await EventStream.open(t, service, { token }),
   ]
   const other = await EventStream.open(t, service)
-  await new AccessTokens(service.store).revoke('revoked')
+  await new AccessTokens(new TokenStore(service.store)).revoke('revoked')
   await Promise.all(revoked.map((stream) => stream.end()))
   await create()
   t.match((await other.next()).change, { type: 'created' })

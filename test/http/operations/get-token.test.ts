@@ -1,6 +1,8 @@
 /** GET /token: the token of the request. */
+
 import t from 'tap'
 import type { Scope } from '../../../contract/scopes.ts'
+import { restrict } from '../../../service/restriction.ts'
 import { makeMirror } from '../../helpers/mirrors.ts'
 import { type Service, startService } from '../../helpers/service.ts'
 
@@ -44,7 +46,7 @@ t.test(
     const mirror = await startService(t)
     await makeMirror(mirror.store)
     const frozen = await startService(t)
-    await frozen.store.restrict({ expected: undefined, next: 'frozen' })
+    await restrict(frozen.store, { expected: undefined, next: 'frozen' })
     const cases = [
       [mirror, 'this service is a read-only mirror: send changes to https://plants.example'],
       [frozen, 'changes are frozen while the plants move to another database'],
@@ -57,7 +59,7 @@ t.test(
       const { message } = json as { message: string }
       t.ok(message.endsWith(readOnlyReason), message)
     }
-    await frozen.store.restrict({ expected: 'frozen', next: undefined })
+    await restrict(frozen.store, { expected: 'frozen', next: undefined })
     t.notHas((await frozen.call(call)).json, { readOnlyReason: String })
   },
 )

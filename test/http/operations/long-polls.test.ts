@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { StoredToken } from '../../../service/token-store.ts'
+import type { StoredRecord } from '../../../service/record-store.ts'
 import { cursorOf, latestCursor, nextQuery, readPage } from '../../helpers/changes.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { answersOf, readAll, type Service, sendRaw } from '../../helpers/service.ts'
@@ -99,9 +99,10 @@ t.test('an expired token ends the wait', soon(), async (t) => {
   let isExpired = false
   const { service, isWaiting } = await startWaitingService(t, {
     instead: {
-      findToken: async (selector) => {
-        const token = await service.store.findToken(selector)
-        return token && isExpired ? { ...token, expiresAt: new Date(0) } : token
+      findRecord: async (...args) => {
+        const record = await service.store.findRecord(...args)
+        const expired = () => JSON.stringify({ ...JSON.parse(record?.value ?? ''), expiresAt: 0 })
+        return record && isExpired ? { ...record, value: expired() } : record
       },
     },
   })
@@ -112,14 +113,14 @@ t.test('an expired token ends the wait', soon(), async (t) => {
 })
 
 t.test('a check of tokens that fails, or takes long, does not end the wait', soon(), async (t) => {
-  const checks = [Promise.withResolvers<StoredToken>(), Promise.withResolvers<StoredToken>()]
+  const checks = [Promise.withResolvers<StoredRecord>(), Promise.withResolvers<StoredRecord>()]
   let isChecking = false
   let begun = 0
   const { service, isWaiting } = await startWaitingService(t, {
     instead: {
-      findToken: async (selector) => {
+      findRecord: async (...args) => {
         const check = isChecking ? checks[begun++] : undefined
-        return check?.promise ?? service.store.findToken(selector)
+        return check?.promise ?? service.store.findRecord(...args)
       },
     },
   })

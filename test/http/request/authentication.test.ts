@@ -1,8 +1,10 @@
 /** Bearer tokens (RFC 6750). Test titles name the sections. */
+
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { TokenStore } from '../../../service/token-store.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { answersOf, type Call, readAll, type Service, startService } from '../../helpers/service.ts'
 import { ask } from '../../helpers/threads.ts'
@@ -49,7 +51,7 @@ for (const token of WRONG_TOKENS) {
 t.test('a revoked token is invalid immediately', async (t) => {
   const token = await service.issueToken('revoked', ['write'], 60_000)
   t.equal((await service.call({ token, body: plant })).status, 200)
-  await service.store.removeToken('revoked')
+  await new TokenStore(service.store).remove('revoked')
   await assertRejected(t, { token, body: plant }, INVALID, 40102)
 })
 
@@ -136,7 +138,7 @@ t.test('a connection stays usable after a rejected request', async (t) => {
 t.test('a store that fails to look up a token causes 503, also without a limit', async (t) => {
   const failing = await startService(t, {
     config: { authFailureLimit: 'off' },
-    instead: { findToken: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')) },
+    instead: { findRecord: () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')) },
   })
   t.match(await failing.call({ body: plant }), { status: 503, json: { error: 50302 } })
 })

@@ -1,6 +1,8 @@
 /** Rate limits: per token, and per address for requests without a valid token. */
+
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { TokenStore } from '../../../service/token-store.ts'
 import { addressKey, failureLimit } from '../../../src/http/request/rate-limit.ts'
 import type { Answer } from '../../helpers/contract-check.ts'
 import { type Service, startService } from '../../helpers/service.ts'
@@ -57,7 +59,7 @@ t.test('requests from a limited address do not reach the store', async (t) => {
   const service = await startService(t, {
     config: { authFailureLimit: TEN_FAILURES },
     instead: {
-      findToken: async () => {
+      findRecord: async () => {
         asked++
         return undefined
       },
@@ -78,7 +80,7 @@ t.test('a previously valid token is exempt from the limit per address', async (t
   await fail(service, 10, address)
   t.equal((await service.call({ ...read, headers })).status, 200)
   t.equal((await service.call({ ...read, token: unseen, headers })).status, 429)
-  await service.store.removeToken('revoked')
+  await new TokenStore(service.store).remove('revoked')
   const answer = await service.call({ ...read, token: revoked, headers })
   t.equal(answer.status, 429, 'a revoked token is rejected and no longer known')
   t.equal(

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { Restriction } from '../../../service/restriction.ts'
+import { type Restriction, restrict } from '../../../service/restriction.ts'
+import type { Store } from '../../../src/stores/shared/store.ts'
 import { CALLS } from '../../faults-on-demand/faulty-service.ts'
 import { formatHead } from '../../helpers/connection.ts'
 import { freezeClock } from '../../helpers/frozen-clock.ts'
@@ -16,7 +17,7 @@ async function startRestricted(t: Test, restriction: Restriction): Promise<Servi
   const plant = { id: 4n, name }
   if (restriction === 'frozen') {
     await service.store.create(plant)
-    await service.store.restrict({ expected: undefined, next: 'frozen' })
+    await restrict(service.store, { expected: undefined, next: 'frozen' })
   } else {
     await makeMirror(service.store, restriction, [plant])
   }
@@ -90,7 +91,7 @@ t.test('a mirror is ready and readable at the same moment', async (t) => {
     return answers.map(({ status }) => status)
   }
   t.strictSame(await statuses(), [503, 503])
-  await service.store.restrict({ expected: BEGUN, next: CONSISTENT })
+  await restrict(service.store, { expected: BEGUN, next: CONSISTENT })
   t.strictSame(await statuses(), [200, 200])
   const headers = 'Content-Type: application/json\r\nContent-Length: 100\r\nConnection: close\r\n'
   const [answer] = await sendRaw(service.port, formatHead(service, 'POST /plants', headers), false)
@@ -100,11 +101,12 @@ t.test('a mirror is ready and readable at the same moment', async (t) => {
 t.test('requests share a read of the restriction, also for a while after it', async (t) => {
   const held = Promise.withResolvers<undefined>()
   let reads = 0
-  const readRestriction = () => {
+  const findRecord: Store['findRecord'] = (kind, key) => {
+    if (kind !== 'restriction') return service.store.findRecord(kind, key)
     reads++
     return held.promise
   }
-  const service = await startService(t, { instead: { readRestriction } })
+  const service = await startService(t, { instead: { findRecord } })
   const clients = 8
   let arrived = 0
   service.app.server.on('request', () => {
@@ -122,8 +124,11 @@ t.test('if the restriction cannot be read, requests fail until it can', async (t
     () => Promise.reject(new StoreUnavailable('failing', 'SQLITE_IOERR')),
     async () => undefined,
   ]
-  const readRestriction = () => (outcomes.shift() ?? t.fail)() as Promise<undefined>
-  const service = await startService(t, { instead: { readRestriction } })
+  const findRecord: Store['findRecord'] = (kind, key) =>
+    kind === 'restriction'
+      ? ((outcomes.shift() ?? t.fail)() as Promise<undefined>)
+      : service.store.findRecord(kind, key)
+  const service = await startService(t, { instead: { findRecord } })
   t.match(await service.call({ method: 'GET' }), { status: 503, json: { error: 50302 } })
   t.equal((await service.call({ method: 'GET' })).status, 200)
 })
@@ -135,7 +140,7 @@ t.test('a service notices within a second that a mirror begins and ends', async 
   await makeMirror(service.store)
   pass(999)
   t.equal((await service.call(create)).status, 403)
-  await service.store.restrict({ expected: CONSISTENT, next: undefined })
+  await restrict(service.store, { expected: CONSISTENT, next: undefined })
   pass(999)
   t.equal((await service.call(create)).status, 200)
 })

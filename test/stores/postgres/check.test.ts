@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { TokenStore } from '../../../service/token-store.ts'
 import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { FIRST_VERSION, SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
@@ -9,6 +10,7 @@ import {
 } from '../../../src/stores/shared/store-error.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { insertToken } from '../../helpers/token-rows.ts'
 import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()
@@ -25,7 +27,7 @@ async function filledDatabase(): Promise<Database> {
     [4n, 5n].map((id) => ({ id, name: 'Abies' })),
     'stop',
   )
-  await store.addToken({
+  await new TokenStore(store).add({
     name: 'ci',
     digest: new Uint8Array(32).fill(1),
     scopes: ['read'],
@@ -57,11 +59,12 @@ const SOUND = {
 function assertFindings(
   t: Test,
   findings: Record<string, string>,
-  others: Record<string, string> = {},
+  others: Record<string, string | undefined> = {},
 ) {
   const { server, ...rest } = findings
   t.match(server, /^ok PostgreSQL \d+.*, text in UTF8$/)
-  t.same(rest, { ...SOUND, ...others })
+  const expected = Object.entries({ ...SOUND, ...others }).filter(([, finding]) => finding)
+  t.same(rest, Object.fromEntries(expected))
 }
 
 t.test('a sound database passes, checked by a read-only role', async (t) => {
@@ -78,6 +81,8 @@ const FAULTS = [
     make: [`DELETE FROM plant_store_schema WHERE version >= ${FIRST_VERSION}`],
     finds: {
       schema: `fault ${schemaObstacle(FIRST_VERSION - 1, FIRST_VERSION, SCHEMA_VERSION)}`,
+      acknowledged: undefined,
+      tokens: undefined,
     },
   },
   {
@@ -95,9 +100,9 @@ const FAULTS = [
   {
     what: 'damaged tokens',
     make: [
-      "UPDATE tokens SET digest = substr(digest, 1, 31) WHERE name = 'ci'",
-      `INSERT INTO tokens (name, selector, digest, scopes, created_at)
-       VALUES ('another', '\\x00', sha256('x'), 'read', 0)`,
+      `UPDATE plant_store_records SET value = replace(value, '","scopes"', '"f,"scopes"')
+       WHERE kind = 'token' AND key = 'ci'`,
+      insertToken('another', '00', 'ab'.repeat(32)),
     ],
     finds: { tokens: 'fault damaged: another, ci; revoke these tokens and create new ones' },
   },

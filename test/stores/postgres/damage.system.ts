@@ -1,5 +1,7 @@
 /** A server that reports damaged data. */
+
 import t from 'tap'
+import { readRestriction } from '../../../service/restriction.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { damagedError } from '../../../src/stores/shared/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
@@ -37,7 +39,7 @@ for (const [code, find] of [
       await query('ALTER TABLE plants RENAME TO stored')
       await query('CREATE VIEW plants AS SELECT * FROM stored WHERE damage()')
     }
-    await store.readRestriction()
+    await readRestriction(store)
     t.same(problems, [])
 
     const found: Promise<unknown> = find(store)

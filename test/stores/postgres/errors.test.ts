@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { restrictedError } from '../../../src/config/restricted-error.ts'
+import { restrictedError } from '../../../service/restriction.ts'
 import {
   isRetryable,
   mapError,

@@ -1,8 +1,10 @@
 /** Opening: migrations, concurrent starts, and databases that are rejected. */
+
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { TokenStore } from '../../../service/token-store.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import {
   FIRST_VERSION,
@@ -19,6 +21,12 @@ import {
 } from '../../../src/stores/shared/store-error.ts'
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import {
+  assertConverted,
+  assertRestricted,
+  EARLIER_RESTRICTIONS,
+  earlierRows,
+} from '../earlier-rows.ts'
 import { emptyDatabases, otherVersion } from './databases.ts'
 import { shortenLockWaits } from './sessions.ts'
 
@@ -39,7 +47,7 @@ t.test('replicas that start concurrently create the schema once', async (t) => {
   )
   t.same(new Set(created), new Set(['created']))
   t.same(
-    await Promise.all(stores.map((store) => store.listTokens())),
+    await Promise.all(stores.map((store) => new TokenStore(store).list())),
     stores.map(() => []),
   )
   t.same(await query(FIND_VERSIONS), versions())
@@ -91,6 +99,59 @@ t.test(
     await t.rejects(open(url), { message }, 'a replica that starts')
   },
 )
+
+t.test(
+  'tokens, settings and webhooks become records, wherever the upgrade is killed',
+  async (t) => {
+    const [first = [], records = []] = MIGRATIONS
+    for (let done = 0; done <= records.length; done++) {
+      const { url, query } = await database()
+      await migrate(connect(t, url), [first])
+      for (const row of earlierRows((hex) => `'\\x${hex}'`)) await query(row)
+      for (const statement of records.slice(0, done)) await query(statement)
+      const stores = await Promise.all([open(url), open(url)])
+      await assertConverted(t, stores[0])
+      for (const store of stores) await store.close()
+      t.same(await query(FIND_VERSIONS), versions())
+    }
+  },
+)
+
+t.test('a restriction becomes a record', async (t) => {
+  for (const [statement, expected] of EARLIER_RESTRICTIONS) {
+    const { url, query } = await database()
+    await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+    await query(statement)
+    if (expected !== undefined) {
+      await query(`
+        CREATE FUNCTION refuse_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF current_setting('plant_store.is_step', true) = 'on' THEN RETURN NULL; END IF;
+          RAISE 'changes to plants are restricted' USING
+            ERRCODE = 'PS001', DETAIL = coalesce((SELECT source FROM plant_restriction), '');
+        END $$;
+        CREATE TRIGGER refuse_changes BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON plants
+          EXECUTE FUNCTION refuse_plant_changes();
+        ALTER TABLE plants ENABLE ALWAYS TRIGGER refuse_changes`)
+    }
+    const store = await open(url)
+    await assertRestricted(t, store, expected)
+    await store.close()
+  }
+})
+
+t.test('a schema is not upgraded while an earlier version cannot use the new one', async (t) => {
+  const { url, query } = await database()
+  await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+  const earlier = new pg.Client({ connectionString: url, application_name: 'plant-store' })
+  await earlier.connect()
+  const message = /cannot be upgraded while an earlier version of plant-store is connected/
+  await t.rejects(open(url), { message })
+  t.same(await query(FIND_VERSIONS), versions(FIRST_VERSION))
+  await earlier.end()
+  await (await open(url)).close()
+  t.same(await query(FIND_VERSIONS), versions())
+})
 
 t.test('an upgrade gives up if another transaction uses the plants for long', async (t) => {
   const { url, query } = await database()
@@ -216,7 +277,7 @@ t.test('the next start completes a migration that failed', async (t) => {
   })
   await query('DROP TYPE tokens')
   const store = await open(url)
-  t.same(await store.listTokens(), [])
+  t.same(await new TokenStore(store).list(), [])
   await store.close()
   t.same(await query(FIND_VERSIONS), versions())
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { contentVersion, type NewPlant } from '../../../service/plant-store.ts'
+import { TokenStore } from '../../../service/token-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { createAll } from '../../helpers/lists.ts'
@@ -29,7 +30,11 @@ t.test('close waits for reads, and for both statements of a conditional update',
   const store = await open()
   await store.create({ id: 1n, name: 'x' })
   const update = store.update(1n, { name: 'y' }, [contentVersion({ name: 'x' })])
-  const reads = [store.get(2n), store.list({ limit: 1, tag: 'z' }), store.listTokens()] as const
+  const reads = [
+    store.get(2n),
+    store.list({ limit: 1, tag: 'z' }),
+    new TokenStore(store).list(),
+  ] as const
   await store.close()
   t.strictSame(await update, { id: 1n, name: 'y' })
   t.match(await Promise.all(reads), [undefined, { json: '[]' }, []])

@@ -6,14 +6,13 @@ import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/feed/change-rete
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/postgres/plants/counts.ts'
 import { SEARCH } from '../../../src/stores/postgres/plants/searches.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { LIST } from '../../../src/stores/postgres/records/records.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
 /** Statements that can scan a table, with the reason. */
 const SCANS: Record<string, string> = {
-  'SELECT name FROM tokens LIMIT 1': 'stops at the first row',
-  'SELECT name, digest, scopes, created_at, expires_at, last_used_at FROM tokens':
-    'reads all tokens, of which there are few',
+  [LIST]: 'reads all records of some kinds, of which there are few',
   [FIND_OLDEST]: 'examines at most 1,000 commits',
   [TAKE]: 'examines at most 1,000 commits',
   ...forEach([SEARCH, COUNT_MATCHING].flatMap(Object.values), 'examines at most 20,000 plants'),
@@ -56,10 +55,9 @@ t.teardown(() => client.end())
 // would examine all others.
 await client.query(`
   INSERT INTO plants SELECT n, 'plant ' || n, CASE WHEN n > 10000 THEN 'tag 1' END FROM generate_series(1, 40000) AS n;
-  INSERT INTO tokens
-    SELECT 'token ' || n, substr(sha256(n::text::bytea), 1, 8), sha256(n::text::bytea), 'read', 0
-    FROM generate_series(1, 2000) AS n;
-  ANALYZE plants, tokens`)
+  INSERT INTO plant_store_records
+    SELECT 'token', 'token ' || n, n, '{}' FROM generate_series(1, 2000) AS n;
+  ANALYZE plants, plant_store_records`)
 // Many changes in one commit, then many commits.
 await store.readChanges({ limit: 1 })
 await client.query(`
@@ -114,10 +112,11 @@ async function deleteOldChanges(): Promise<void> {
   await service.close()
 }
 
-/** The rows that the scans of a plan read from tables, including those that did not match. */
+/** The rows that the scans of a plan read from our tables, including those that did not match. */
 function rowsExamined(plan: Plan): number {
   const below = (plan.Plans ?? []).reduce((sum, child) => sum + rowsExamined(child), 0)
-  const isScan = plan['Node Type'].endsWith('Scan') && plan['Relation Name'] !== undefined
+  const { 'Node Type': type, 'Relation Name': relation = 'pg_' } = plan
+  const isScan = type.endsWith('Scan') && !relation.startsWith('pg_')
   if (!isScan) return below
   return (
     below + plan['Actual Loops'] * (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0))

@@ -9,6 +9,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { PostgresServer } from '../../../tools/postgres/server.ts'
 import { createAll } from '../../helpers/lists.ts'
+import { readSetting, replaceSetting } from '../../helpers/settings.ts'
 import { modelSuite } from '../model-suite.ts'
 import { type Database, emptyDatabases, set } from './databases.ts'
 
@@ -72,8 +73,8 @@ t.test('every kind of change succeeds while the guarantee holds', async (t) => {
     warnings: [],
     acknowledgement: 'are acknowledged once they are on 1 standby',
   })
-  t.equal(await store.replaceSetting('fields', undefined, 'a'), true)
-  t.equal(await store.replaceSetting('fields', undefined, 'b'), false)
+  t.equal(await replaceSetting(store, 'fields', undefined, 'a'), true)
+  t.equal(await replaceSetting(store, 'fields', undefined, 'b'), false)
   await store.ping()
   modelSuite(t, { lasting: true, place: () => () => open(t, place) })
 })
@@ -94,11 +95,11 @@ t.test(
     await t.rejects(createAll(store, [{ id: 3n, name: 'x' }]), violated)
     await t.rejects(store.remove(1n), violated)
     await t.rejects(store.update(1n, { fields: '"height":1' }), violated)
-    await t.rejects(store.replaceSetting('fields', undefined, 'a'), violated)
+    await t.rejects(replaceSetting(store, 'fields', undefined, 'a'), violated)
     await t.rejects(store.ping(), violated)
     t.same(await store.get(1n), { id: 1n, name: 'x' }, 'reads succeed')
     t.equal(await store.get(3n), undefined, 'later changes are not even attempted')
-    t.equal(await store.readSetting('fields'), undefined)
+    t.equal(await readSetting(store, 'fields'), undefined)
     t.equal(await acknowledged(place), `fault ${violated.detail}`)
     const { warnings } = (await open(t, place)).advise()
     t.same(warnings, [`changes are rejected: ${violated.detail}`])
@@ -183,7 +184,7 @@ t.test('a changed number applies to running replicas', async (t) => {
 t.test('a replica keeps the number if the database has lost it', async (t) => {
   const place = await database()
   const store = await open(t, place, 1)
-  await place.query('DELETE FROM plant_store_settings')
+  await place.query('DELETE FROM plant_store_records')
   await store.ping()
   t.match(store.advise(), { acknowledgement: 'are acknowledged once they are on 1 standby' })
 })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { restrictedError } from '../../../src/config/restricted-error.ts'
+import { readRestriction, restrict, restrictedError } from '../../../service/restriction.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { each } from '../../helpers/lists.ts'
@@ -54,12 +54,12 @@ for (const [what, next, detail] of [
   t.test(`a ${what} refuses changes by SQL`, async (t) => {
     const { store, client } = await setUp(t)
     const plant = { id: 1n, name: 'a' }
-    await store.restrict({ expected: undefined, next, changes: each('put', [plant]) })
+    await restrict(store, { expected: undefined, next, changes: each('put', [plant]) })
     for (const change of CHANGES) {
       await t.rejects(client.query(change), { code: 'PS001', detail }, change)
     }
     t.strictSame(await exported(store), [plant])
-    await store.restrict({ expected: next, next: undefined })
+    await restrict(store, { expected: next, next: undefined })
     for (const change of CHANGES) await t.resolves(client.query(change), change)
   })
 }
@@ -67,21 +67,21 @@ for (const [what, next, detail] of [
 t.test('a transaction with a snapshot from before a freeze is refused', async (t) => {
   const { store, client } = await setUp(t)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT id FROM plants')
-  await store.restrict(FREEZE)
+  await restrict(store, FREEZE)
   await t.rejects(client.query("INSERT INTO plants VALUES (1, 'x')"), { code: 'PS001' })
 })
 
 t.test('a freeze begins and ends while plants are being read', async (t) => {
   const { store, client } = await setUp(t)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT id FROM plants')
-  t.equal(await store.restrict(FREEZE), 'done')
-  t.equal(await store.restrict(UNFREEZE), 'done')
+  t.equal(await restrict(store, FREEZE), 'done')
+  t.equal(await restrict(store, UNFREEZE), 'done')
 })
 
 t.test('a freeze waits for transactions that change plants', async (t) => {
   const { store, client, name } = await setUp(t)
   await client.query("BEGIN; INSERT INTO plants VALUES (1, 'x')")
-  const freeze = store.restrict(FREEZE)
+  const freeze = restrict(store, FREEZE)
   while ((await countWaiting(server, name)) === 0);
   const create = store.create({ id: 2n, name: 'x' })
   // The create can be refused before the freeze is done.
@@ -99,24 +99,26 @@ t.test('a freeze fails if another transaction changes plants for long', async (t
   await client.query("BEGIN; INSERT INTO plants VALUES (1, 'x')")
   const { undo } = shortenLockWaits(t)
   const message = /a freeze or mirror cannot begin or end while another transaction is changing/
-  await t.rejects(store.restrict(FREEZE), { name: 'StoreUnavailable', reason: 'busy', message })
+  await t.rejects(restrict(store, FREEZE), { name: 'StoreUnavailable', reason: 'busy', message })
   undo()
   await client.query('COMMIT')
   t.equal(await store.create({ id: 2n, name: 'x' }), 'created')
-  t.equal(await store.restrict(FREEZE), 'done')
+  t.equal(await restrict(store, FREEZE), 'done')
 })
 
 t.test('an unknown error of a step is passed on', async (t) => {
   const { store, query } = await setUp(t)
-  await store.restrict(FREEZE)
+  await restrict(store, FREEZE)
   await query('DROP TRIGGER refuse_changes ON plants')
-  await t.rejects(store.restrict(UNFREEZE), { message: /trigger "refuse_changes".*does not exist/ })
-  t.equal(await store.readRestriction(), 'frozen')
+  await t.rejects(restrict(store, UNFREEZE), {
+    message: /trigger "refuse_changes".*does not exist/,
+  })
+  t.equal(await readRestriction(store), 'frozen')
 })
 
 t.test('a refused change keeps its connection', async (t) => {
   const { store, query } = await setUp(t)
-  await store.restrict(FREEZE)
+  await restrict(store, FREEZE)
   const sessions = async () => {
     const others = 'datname = current_database() AND pid <> pg_backend_pid()'
     return new Set(
@@ -136,7 +138,7 @@ t.test('a new feed deletes the changes in the old one', async (t) => {
   // The ledger does not have these yet.
   await store.create({ id: 1n, name: 'x' })
   await store.remove(1n)
-  await store.restrict(BEGIN)
+  await restrict(store, BEGIN)
   const retention = { age: 3_600_000, bytes: 2 ** 30 }
   const service = await PostgresStore.open({ url, timeout: 60_000, retention })
   t.teardown(() => service.close())
@@ -150,9 +152,9 @@ t.test('a copy begins a new feed in a restored database', async (t) => {
   await store.create({ id: 1n, name: 'x' })
   await store.remove(1n)
   await query("UPDATE plant_change_log SET database = 'another', seen = '1000000:1000000:'")
-  await store.restrict(BEGIN)
+  await restrict(store, BEGIN)
   t.equal(await store.readChanges({ after: before, limit: 1 }), 'expired')
-  await store.restrict({
+  await restrict(store, {
     expected: BEGIN.next,
     next: MIRROR,
     changes: each('put', [{ id: 2n, name: 'x' }]),

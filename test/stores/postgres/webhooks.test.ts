@@ -15,6 +15,11 @@ t.test('a lease expires', async (t) => {
     await store.close()
   })
   await testLeases(t, store, async (milliseconds) => {
-    await client.query('UPDATE plant_webhooks SET owner_until = owner_until + $1', [milliseconds])
+    await client.query(
+      `UPDATE plant_store_records
+       SET value = jsonb_set(value::jsonb, '{until}', to_jsonb((value::jsonb ->> 'until')::float8 + $1))
+       WHERE kind = 'webhook-lease'`,
+      [milliseconds],
+    )
   })
 })

@@ -9,6 +9,7 @@ import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase, openExisting } from '../../../src/stores/sqlite/file/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import { insertToken } from '../../helpers/token-rows.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
@@ -157,11 +158,12 @@ const DAMAGES: [what: string, damage: (file: string) => void, faults: (string | 
   [
     'with damaged tokens',
     sql(`
-    INSERT INTO tokens VALUES (x'00', x'00', 'short', 'read', 0, NULL, NULL);
-    INSERT INTO tokens VALUES (x'01', zeroblob(32), 'other', 'read', 0, NULL, NULL);
-    INSERT INTO tokens VALUES (zeroblob(${SELECTOR_BYTES}), zeroblob(32), 'whole', 'read', 0, NULL, NULL);
+    ${insertToken('short', '00', '00')};
+    ${insertToken('other', '01', '0'.repeat(64))};
+    ${insertToken('whole', '0'.repeat(2 * SELECTOR_BYTES), '0'.repeat(64))};
+    INSERT INTO plant_store_records VALUES ('token', 'torn', 'x', '{"digest":"');
   `),
-    ['tokens: damaged: other, short; revoke these tokens and create new ones'],
+    ['tokens: damaged: other, short, torn; revoke these tokens and create new ones'],
   ],
 ]
 for (const [what, damage, faults] of DAMAGES) {

@@ -9,9 +9,9 @@ import { MARK_END } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/sqlite/reads/plant-count.ts'
 import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
+import { LIST_RECORDS } from '../../../src/stores/sqlite/reads/reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { FIND_ALL, MEASURE_ALL } from '../../../src/stores/sqlite/writer/plant-changes.ts'
-import { LEADER, LEASE, UNLEASED } from '../../../src/stores/sqlite/writer/webhook-changes.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
 /** Verifies that no statement of the store scans a table, except those listed here with a reason. */
@@ -19,20 +19,20 @@ import { STORE_CALLS } from '../store-calls.ts'
 /** Statements that can scan a table, with the reason. */
 const SCANS: Record<string, string> = {
   'SELECT * FROM plants ORDER BY id': 'an export reads all plants',
-  'SELECT * FROM tokens ORDER BY name': 'reads all tokens, of which there are few',
   'SELECT id FROM change_log': 'reads the only row',
-  'SELECT 1 FROM plant_restriction': 'reads the only row',
   [DELETE_SOME]: 'deletes a bounded number of rows from the first one on',
   [FEED_START]: 'looks up the first or last row of an index',
   [IS_UNMARKED]: 'looks up the last row',
   [MARK_END]: 'looks up the last row',
-  'SELECT * FROM plant_webhooks ORDER BY name': 'reads all webhooks, of which there are few',
-  'SELECT count(*) FROM plant_webhooks': 'counts webhooks, of which there are few',
-  'UPDATE plant_webhooks SET owner = NULL, owner_until = NULL WHERE owner IS ?':
-    'there are few webhooks',
-  [LEADER]: 'there are few webhooks',
-  [UNLEASED]: 'there are few webhooks',
-  [LEASE]: 'there are few webhooks',
+  [LIST_RECORDS]: 'reads all records of some kinds, of which there are few',
+  'SELECT count(*) FROM plant_store_records WHERE kind = ?': 'there are few records',
+  ...forEach(
+    [
+      'UPDATE plant_store_records SET value = ? WHERE kind = ? AND key = ? AND value = ?',
+      'DELETE FROM plant_store_records WHERE kind = ? AND key = ? AND value = ?',
+    ],
+    'compares the value of the row that it finds by its key',
+  ),
   [MEASURE_ALL]: 'measures the plants of a list',
   [FIND_ALL]: 'reads the plants of a list',
   [MEASURE]: 'measures a bounded number of plants',
@@ -40,7 +40,6 @@ const SCANS: Record<string, string> = {
   ...forEach(Object.values(COUNT), 'counts a bounded number of plants'),
   ...forEach(Object.values(COUNT_MATCHING), 'counts the plants of a slice'),
   'SELECT 1 FROM plants LIMIT 1': 'stops at the first row',
-  'SELECT 1 FROM tokens LIMIT 1': 'stops at the first row',
 }
 
 function forEach(statements: readonly string[], reason: string): Record<string, string> {

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { TokenStore } from '../../../service/token-store.ts'
 import { GroupCommit } from '../../../src/stores/shared/group-commit.ts'
 import { damagedError } from '../../../src/stores/shared/store-error.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
@@ -34,14 +35,15 @@ async function lockedStores(t: Test, ...lockTimeouts: number[]) {
   return { stores, other }
 }
 
+const CI = { name: 'ci', digest: new Uint8Array(32), scopes: [], createdAt: new Date(0) }
+
 t.test('a change waits for a lock up to the timeout, then the store is busy', async (t) => {
   const { stores, other } = await lockedStores(t, 100)
   const store = stores[0] as SqliteStore
   const start = performance.now()
   const changes = await Promise.allSettled([
     ...['a', 'b', 'c'].map((name, id) => store.create({ id: BigInt(id) + 1n, name })),
-    store.removeToken('ci'),
-    store.noteTokenUse('ci', new Date()),
+    new TokenStore(store).add(CI),
   ])
   for (const change of changes) t.match(change, { status: 'rejected', reason: BUSY })
   t.ok(performance.now() - start >= 90, 'it waited')
@@ -76,8 +78,8 @@ t.test('reads do not wait for a write lock', async (t) => {
   t.strictSame(await store.get(0n), before)
   t.strictSame(await store.list({ limit: 10 }), pageWith([before]))
   t.strictSame(await exported(store), [before])
-  t.same(await store.listTokens(), [])
-  t.equal(await store.findToken(new Uint8Array(8)), undefined)
+  t.same(await new TokenStore(store).list(), [])
+  t.equal(await new TokenStore(store).find(new Uint8Array(8)), undefined)
   other.exec('ROLLBACK')
   t.equal(await waiting, 'created')
 })
@@ -127,14 +129,13 @@ t.test('reads and changes of a file damaged while open fail', async (t) => {
   await t.rejects(store.get(1n), DAMAGED)
   await t.rejects(store.list({ limit: 1, tag: 'x' }), DAMAGED)
   await t.rejects(exported(store), DAMAGED)
-  await t.rejects(store.listTokens(), DAMAGED)
-  await t.rejects(store.findToken(new Uint8Array(8)), DAMAGED)
+  await t.rejects(new TokenStore(store).find(new Uint8Array(8)), DAMAGED)
   await t.rejects(store.ping(), REFUSED)
   await t.rejects(store.create({ id: 1n, name: 'x' }), REFUSED)
   await t.rejects(store.update(1n, { name: 'x' }), REFUSED)
   await t.rejects(store.remove(1n), REFUSED)
   await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'keep'), REFUSED)
-  await t.rejects(store.removeToken('ci'), REFUSED)
+  await t.rejects(new TokenStore(store).add(CI), REFUSED)
 })
 
 for (const sameThread of [false, true]) {

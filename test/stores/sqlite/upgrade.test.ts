@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import Sqlite, { type Database } from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { EARLIER_BARRIER } from '../../../src/stores/sqlite/file/restriction-barrier.ts'
 import { compareSchema } from '../../../src/stores/sqlite/file/schema-comparison.ts'
 import {
   MIGRATIONS,
@@ -11,6 +12,12 @@ import {
 } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { changesAfter } from '../changes.ts'
+import {
+  assertConverted,
+  assertRestricted,
+  EARLIER_RESTRICTIONS,
+  earlierRows,
+} from '../earlier-rows.ts'
 
 const NEXT_VERSION = SCHEMA_VERSION + 1
 
@@ -48,6 +55,32 @@ t.test('the feed of version 6 continues, and its transactions have ended', async
   const upgraded = new Sqlite(file)
   t.teardown(() => upgraded.close())
   t.strictSame(compareSchema(upgraded).differences, [])
+})
+
+t.test('tokens, settings and webhooks of version 6 become records', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  migrate(db, 6)
+  for (const statement of earlierRows((hex) => `x'${hex}'`)) db.exec(statement)
+  db.close()
+  const store = new SqliteStore({ file, lockTimeout: 60_000, sameThread: true })
+  t.teardown(() => store.close())
+  await assertConverted(t, store)
+})
+
+t.test('a restriction of version 7 becomes a record', async (t) => {
+  for (const [index, [statement, expected]] of EARLIER_RESTRICTIONS.entries()) {
+    const file = join(t.testdir(), `${index}.db`)
+    const db = new Sqlite(file)
+    migrate(db, 7)
+    db.exec(statement)
+    if (expected !== undefined) db.exec(EARLIER_BARRIER)
+    t.strictSame(compareSchema(db).differences, [])
+    db.close()
+    const store = new SqliteStore({ file, lockTimeout: 60_000, sameThread: true })
+    t.teardown(() => store.close())
+    await assertRestricted(t, store, expected)
+  }
 })
 
 t.test('an upgrade is rejected while another connection writes', async (t) => {

@@ -13,7 +13,10 @@ t.test('a lease expires', async (t) => {
     db.close()
     await store.close()
   })
-  const shift = db.prepare('UPDATE plant_webhooks SET owner_until = owner_until + ?')
+  const shift = db.prepare(
+    `UPDATE plant_store_records SET value = json_set(value, '$.until', value ->> 'until' + ?)
+     WHERE kind = 'webhook-lease'`,
+  )
   await testLeases(t, store, async (milliseconds) => {
     shift.run(milliseconds)
     // Reads in one turn of the event loop share a snapshot.

@@ -6,6 +6,10 @@ import type { Deadline } from './deadline.ts'
 import { type Server, toServers } from './encryption.ts'
 import { toUnavailable } from './postgres-errors.ts'
 
+/** The name of the connections of versions that use records. That of earlier versions is EARLIER_NAME. */
+const APPLICATION_NAME = 'plant-store with records'
+export const EARLIER_NAME = 'plant-store'
+
 /** Connections per replica. More would only slow the server down. */
 export const CONNECTIONS_MAX = 10
 
@@ -92,7 +96,7 @@ export class Hosts {
     const pool = new pg.Pool({
       ...options,
       Client: PasswordFileClient,
-      application_name: 'plant-store',
+      application_name: APPLICATION_NAME,
       max: CONNECTIONS_MAX,
       connectionTimeoutMillis: timeoutMs,
       keepAlive: true,

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { restrictedError } from '../../../config/restricted-error.ts'
+import { restrictedError } from '../../../../service/restriction.ts'
 import { codeOf, messageOf } from '../../../system/errors.ts'
 import { damagedError } from '../../shared/store-error.ts'
 

@@ -35,7 +35,7 @@ export const CONFIGURATION = `
 /** The columns of an Observation. */
 export const OBSERVATION = `${CONFIGURATION},
   (extract(epoch FROM clock_timestamp() - pg_conf_load_time()) * 1000)::float8 AS configured_for,
-  (SELECT value FROM plant_store_settings WHERE name = 'require_standbys') AS required`
+  (SELECT value FROM plant_store_records WHERE kind = 'setting' AND key = 'require_standbys') AS required`
 
 /** Levels at which a standby has a change on its disk. With `remote_write`, it can still lose it in a power failure. */
 const DURABLE = ['on', 'remote_apply']

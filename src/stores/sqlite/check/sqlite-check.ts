@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
-import { SELECTOR_BYTES } from '../../../../service/token-store.ts'
 import {
   type CheckResult,
   countFinding,
@@ -13,6 +12,7 @@ import {
   tokensFinding,
   warning,
 } from '../../shared/check-result.ts'
+import { RECORD_COLUMNS, type RecordRow, toRecord } from '../../shared/rows.ts'
 import { StoreError } from '../../shared/store-error.ts'
 import { START } from '../feed/change-triggers.ts'
 import { findIncompatibility } from '../file/compatibility.ts'
@@ -20,7 +20,7 @@ import { openExisting, type SqliteOptions } from '../file/database.ts'
 import { checkFileModes } from '../file/file-modes-check.ts'
 import { compareSchema } from '../file/schema-comparison.ts'
 import { explain } from '../file/sqlite-errors.ts'
-import { readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
+import { RECORDS_VERSION, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
 import { checkChecksum } from './checksum.ts'
 
 type Check = (db: Database) => Iterable<Finding>
@@ -130,14 +130,14 @@ function describeSize(path: string): string {
 }
 
 function tokens(db: Database): Finding[] {
-  const damaged = db
-    .prepare<[number], string>(
-      `SELECT name FROM tokens WHERE length(digest) <> 32 OR substr(digest, 1, ?) <> selector
-       ORDER BY name`,
+  // An older schema has no records yet.
+  if (readSchemaVersion(db) < RECORDS_VERSION) return [countFinding(countRows(db, 'tokens'))]
+  const records = db
+    .prepare<[], RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM plant_store_records WHERE kind = 'token' ORDER BY key`,
     )
-    .pluck()
-    .all(SELECTOR_BYTES)
-  return [tokensFinding(damaged, countRows(db, 'tokens'))]
+    .all()
+  return [tokensFinding(records.map(toRecord))]
 }
 
 function* integrity(db: Database): Generator<Finding> {

@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { IN_MEMORY } from '../../shared/engine.ts'
-import { prepareRestrictionRead, RAISE_BARRIER } from './restriction-barrier.ts'
+import { EARLIER_BARRIER, prepareRestrictionRead, RAISE_BARRIER } from './restriction-barrier.ts'
 import { migrate, readSchemaVersion } from './sqlite-schema.ts'
 
 /** A table, an index, a trigger or a view that a statement created. */
@@ -74,13 +74,18 @@ function readObjects(db: Database): Map<string, SchemaObject> {
   )
 }
 
-/** Gives a new database the triggers that refuse changes, if the other one is restricted and that table is ours. */
+/** Gives a new database the triggers that refuse changes, if the other one is restricted and its records are ours. */
 function adoptRestriction(model: Database, db: Database, actual: Map<string, SchemaObject>): void {
   const [theirs, ours] = [actual, readObjects(model)].map((all) =>
-    all.get('table plant_restriction'),
+    all.get('table plant_store_records'),
   )
-  if (ours === undefined || theirs?.sql !== ours.sql) return
-  if (prepareRestrictionRead(db)() !== undefined) model.exec(RAISE_BARRIER)
+  if (theirs?.sql !== ours?.sql) return
+  // Before records, a table had the restriction, which the upgrade reads.
+  const isRestricted =
+    ours === undefined
+      ? actual.has('trigger refuse_insert')
+      : prepareRestrictionRead(db)() !== undefined
+  if (isRestricted) model.exec(ours === undefined ? EARLIER_BARRIER : RAISE_BARRIER)
 }
 
 function isRelation({ type }: SchemaObject): boolean {

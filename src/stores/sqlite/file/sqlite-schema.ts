@@ -1,11 +1,53 @@
 import type { Database } from 'better-sqlite3'
 import { ADD_ENDS, CREATE_FEED } from '../feed/change-triggers.ts'
+import { replaceBarrier } from './restriction-barrier.ts'
 
 /** Identifies our databases (SQLite's `application_id`): "PLNT". */
 export const APPLICATION_ID = 0x504c4e54
 
+/** Makes records of tokens, settings, webhooks and the restriction. `json_patch` omits members without a value. */
+const CREATE_RECORDS = `
+  CREATE TABLE plant_store_records (
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    alias TEXT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX plant_store_records_by_alias ON plant_store_records (kind, alias)
+    WHERE alias IS NOT NULL;
+  INSERT INTO plant_store_records (kind, key, alias, value)
+    SELECT 'token', name, lower(hex(selector)), json_patch('{}', json_object(
+      'digest', lower(hex(digest)),
+      'scopes', json(iif(scopes = '', '[]', '["' || replace(scopes, ',', '","') || '"]')),
+      'createdAt', created_at, 'expiresAt', expires_at, 'lastUsedAt', last_used_at))
+    FROM tokens;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'setting', name, value FROM plant_store_settings;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'webhook', name, json_patch('{}', json_object(
+      'url', url, 'events', json('["' || replace(events, ',', '","') || '"]'), 'secret', secret,
+      'previousSecret', previous_secret, 'previousUntil', previous_until, 'createdAt', created_at))
+    FROM plant_webhooks;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'webhook-progress', name, json_patch('{}', json_object(
+      'cursor', cursor, 'attempts', attempts, 'failingSince', failing_since,
+      'nextAttemptAt', next_attempt_at, 'pausedAt', paused_at, 'lastSuccessAt', last_success_at,
+      'lastFailureAt', last_failure_at, 'lastFailure', last_failure))
+    FROM plant_webhooks;
+  INSERT INTO plant_store_records (kind, key, value)
+    SELECT 'restriction', 'restriction', CASE
+      WHEN source IS NOT NULL THEN json_patch('{}', json_object('source', source, 'cursor', cursor,
+        'copyFrom', CAST(copy_from AS TEXT), 'consistentAt', consistent_at))
+      WHEN cursor IS NULL THEN '"frozen"' ELSE '"ended"' END
+    FROM plant_restriction;
+  DROP TABLE tokens;
+  DROP TABLE plant_store_settings;
+  DROP TABLE plant_webhooks;
+  DROP TABLE plant_restriction;`
+
 /** Create the first schema version in an empty database, then upgrade each version to the next. */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly (string | ((db: Database) => void))[] = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, fields TEXT) STRICT;
    CREATE TABLE tokens (
      selector BLOB PRIMARY KEY,
@@ -48,10 +90,17 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE TABLE plant_store_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`,
   ADD_ENDS,
+  (db) => {
+    db.exec(CREATE_RECORDS)
+    replaceBarrier(db)
+  },
 ]
 
 /** The version of the schema that the first migration creates (SQLite's `user_version`). */
 export const FIRST_VERSION = 6
+
+/** The first version with records. */
+export const RECORDS_VERSION = 8
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
@@ -62,7 +111,7 @@ export function migrate(db: Database, version = SCHEMA_VERSION, migrations = MIG
   if (readSchemaVersion(db) === version) return
   const run = db.transaction(() => {
     const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
-    for (const statements of due) db.exec(statements)
+    for (const step of due) typeof step === 'string' ? db.exec(step) : step(db)
     // A newer program may have upgraded the database since the check above. Its version must stay.
     db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })

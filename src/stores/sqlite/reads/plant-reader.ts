@@ -25,7 +25,7 @@ export function openReader(options: SqliteOptions): PlantReader {
     const reader = new Reader(db.defaultSafeIntegers())
     return {
       getAll: (ids) => reader.getAll(ids),
-      readSetting: async (name) => reader.readSetting(name),
+      findRecord: async (kind, key) => reader.findRecord(kind, key),
       close: async () => reader.close(),
     }
   } catch (error) {

@@ -13,16 +13,24 @@ import {
   type TagPage,
   type TagsRequest,
 } from '../../../../service/plant-store.ts'
-import type { Restriction } from '../../../../service/restriction.ts'
+import type {
+  RecordKey,
+  RecordKind,
+  RecordList,
+  StoredRecord,
+} from '../../../../service/record-store.ts'
 import type { AcquireSlot } from '../../../../service/short-read.ts'
-import type { StoredToken } from '../../../../service/token-store.ts'
-import type { Webhook } from '../../../../service/webhook-store.ts'
 import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
 import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
-import { joinPlants, type PlantRow, type TokenRow, toPlant, toToken } from '../../shared/rows.ts'
-import { toWebhook, type WebhookRow } from '../../shared/webhook-row.ts'
+import {
+  joinPlants,
+  type PlantRow,
+  RECORD_COLUMNS,
+  type RecordRow,
+  toPlant,
+  toRecord,
+} from '../../shared/rows.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
-import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount } from './plant-count.ts'
@@ -41,7 +49,7 @@ interface PendingRead {
 }
 
 /**
- * Reads plants, changes, the restriction, settings, tokens and webhooks. Every method throws StoreUnavailable if the database
+ * Reads plants, changes and records. Every method throws StoreUnavailable if the database
  * cannot be read now.
  *
  * Requests read in groups: the reads that arrive in one turn of the event loop share a transaction, because locking and
@@ -58,7 +66,6 @@ export class Reader {
   readonly #scanTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #hasExcess: ReturnType<typeof prepareExcess>
-  readonly #readRestriction: ReturnType<typeof prepareRestrictionRead>
   readonly #readWaiting = () => {
     // `close` may have rejected them.
     if (this.#waiting.length > 0) this.#readGroup()
@@ -80,7 +87,6 @@ export class Reader {
     this.#scanTags = prepareTagScan(db, this.#read)
     this.#readChanges = prepareChangeRead(db)
     this.#hasExcess = prepareExcess(db)
-    this.#readRestriction = prepareRestrictionRead(db)
   }
 
   /**
@@ -193,26 +199,17 @@ export class Reader {
     return this.#readNow(() => this.#hasExcess(limits))
   }
 
-  readRestriction(): Restriction | undefined {
-    return this.#readNow(this.#readRestriction)
+  findRecord(kind: RecordKind, key: RecordKey): StoredRecord | undefined {
+    const { record, recordByAlias } = this.#statements
+    return this.#readNow(() => {
+      const row = 'key' in key ? record.get(kind, key.key) : recordByAlias.get(kind, key.alias)
+      return row && toRecord(row)
+    })
   }
 
-  readSetting(name: string): string | undefined {
-    return this.#readNow(() => this.#statements.setting.get(name))
-  }
-
-  findToken(selector: Uint8Array): StoredToken | undefined {
-    const row = this.#readNow(() => this.#statements.token.get(selector))
-    return row && toToken(row)
-  }
-
-  listTokens(): StoredToken[] {
-    return this.#readNow(() => this.#statements.tokens.all()).map(toToken)
-  }
-
-  listWebhooks(): Webhook[] {
-    const now = Date.now()
-    return this.#readNow(() => this.#statements.webhooks.all()).map((row) => toWebhook(row, now))
+  listRecords(kinds: readonly RecordKind[]): RecordList {
+    const rows = this.#readNow(() => this.#statements.records.all(JSON.stringify(kinds)))
+    return { records: rows.map(toRecord), now: Date.now() }
   }
 
   /** Rejects the waiting reads. */
@@ -296,6 +293,12 @@ function toPage(plants: readonly string[]): PlantPage {
   return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
+export const LIST_RECORDS = `
+  SELECT ${RECORD_COLUMNS} FROM plant_store_records
+  WHERE kind IN (SELECT value FROM json_each(?)) ORDER BY key`
+
+const RECORDS = `SELECT ${RECORD_COLUMNS} FROM plant_store_records WHERE kind = ?`
+
 function prepareReads(db: Database) {
   return {
     begin: db.prepare('BEGIN'),
@@ -322,11 +325,8 @@ function prepareReads(db: Database) {
         `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
       )
       .pluck(),
-    setting: db
-      .prepare<string, string>('SELECT value FROM plant_store_settings WHERE name = ?')
-      .pluck(),
-    token: db.prepare<Uint8Array, TokenRow>('SELECT * FROM tokens WHERE selector = ?'),
-    tokens: db.prepare<[], TokenRow>('SELECT * FROM tokens ORDER BY name'),
-    webhooks: db.prepare<[], WebhookRow>('SELECT * FROM plant_webhooks ORDER BY name'),
+    record: db.prepare<[string, string], RecordRow>(`${RECORDS} AND key = ?`),
+    recordByAlias: db.prepare<[string, string], RecordRow>(`${RECORDS} AND alias = ?`),
+    records: db.prepare<string, RecordRow>(LIST_RECORDS),
   }
 }

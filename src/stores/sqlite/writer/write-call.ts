@@ -1,12 +1,15 @@
 import type {
+  ApplyMode,
   CreateResult,
   ListResult,
   NoMatch,
   StoredPlant,
 } from '../../../../service/plant-store.ts'
-import type { RestrictionResult, RestrictionStep } from '../../../../service/restriction.ts'
-import type { StoredToken } from '../../../../service/token-store.ts'
-import type { NewWebhook, SavedProgress } from '../../../../service/webhook-store.ts'
+import type {
+  GuardedChange,
+  GuardedResult,
+  RecordChange,
+} from '../../../../service/record-store.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,
@@ -17,25 +20,16 @@ import {
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
- * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RestrictionStore,
- * SettingStore, TokenStore and WebhookStore specify them.
+ * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore
+ * and GuardedStore specify them.
  */
 export type WriteCall =
   | ChangeOf<'create' | 'update' | 'remove'>
   | ({ readonly type: 'apply' } & ChangeList)
-  | { readonly type: 'restrict'; readonly step: RestrictionStep }
+  | { readonly type: 'changeGuarded'; readonly change: GuardedChange }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
-  | { readonly type: 'replaceSetting'; name: string; expected: string | undefined; next: string }
-  | { readonly type: 'addToken' | 'addFirstToken'; readonly token: StoredToken }
-  | { readonly type: 'removeToken'; readonly name: string }
-  | { readonly type: 'noteTokenUse'; readonly name: string; readonly at: Date }
-  | { readonly type: 'addWebhook'; readonly webhook: NewWebhook }
-  | { readonly type: 'removeWebhook'; readonly name: string; readonly owner: string | undefined }
-  | { readonly type: 'rotateWebhookSecret'; name: string; secret: string; previousUntil: Date }
-  | { readonly type: 'resumeWebhook'; readonly name: string; readonly fromOldest: boolean }
-  | { readonly type: 'leaseWebhooks' | 'releaseWebhooks'; readonly owner: string }
-  | { readonly type: 'saveWebhookProgress'; owner: string; saved: readonly SavedProgress[] }
+  | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
 
 /** What each call returns. */
 interface WriteResults {
@@ -43,20 +37,9 @@ interface WriteResults {
   update: StoredPlant | NoMatch
   remove: 'removed' | NoMatch
   apply: ListResult
-  restrict: RestrictionResult
+  changeGuarded: GuardedResult
   pruneChanges: boolean
-  replaceSetting: boolean
-  addToken: boolean
-  addFirstToken: boolean
-  removeToken: boolean
-  noteTokenUse: undefined
-  addWebhook: 'added' | 'taken' | 'full'
-  removeWebhook: boolean
-  rotateWebhookSecret: boolean
-  resumeWebhook: boolean
-  leaseWebhooks: string[] | undefined
-  releaseWebhooks: undefined
-  saveWebhookProgress: string[]
+  changeRecords: boolean[]
 }
 
 type WriteType = WriteCall['type']
@@ -80,9 +63,9 @@ export function measureCall(call: WriteCall): Size {
       return measureChange(call)
     case 'apply':
       return measureList(call)
-    case 'restrict':
-      // Only one step is ever in flight.
-      return { ...measureList({ changes: call.step.changes ?? [] }), changes: 1 }
+    case 'changeGuarded':
+      // Only one is ever in flight.
+      return { ...measureList(call.change), changes: 1 }
     default:
       return { changes: 1, text: 0 }
   }

@@ -18,14 +18,6 @@ export interface WriterRequest {
 
 export type WriterReply = Reply<CommitResult[]>
 
-/** Closing a store waits for its changes. These give up early, because webhook deliveries repeat them. */
-const REPEATABLE_TIMEOUT_MS = 500
-const REPEATABLE: readonly WriteCall['type'][] = [
-  'leaseWebhooks',
-  'releaseWebhooks',
-  'saveWebhookProgress',
-]
-
 const NANOSECONDS_PER_MS = 1e6
 
 /** Makes changes in the writer's thread, for one of the threads that share it. */
@@ -45,10 +37,8 @@ export class WriterClient {
   /** See Writer.commit. Calls are executed in order. */
   commit(changes: readonly WriteCall[]): Promise<CommitResult[]> {
     const pending = Promise.withResolvers<CommitResult[]>()
-    const timeout = changes.every(isRepeatable)
-      ? Math.min(REPEATABLE_TIMEOUT_MS, this.#lockTimeout)
-      : this.#lockTimeout
-    const deadline = process.hrtime.bigint() + BigInt(Math.round(timeout * NANOSECONDS_PER_MS))
+    const timeout = BigInt(Math.round(this.#lockTimeout * NANOSECONDS_PER_MS))
+    const deadline = process.hrtime.bigint() + timeout
     const request: WriterRequest = { changes, deadline }
     // Sent first, because sending a value that cannot be cloned throws.
     this.#port.postMessage(request)
@@ -59,10 +49,6 @@ export class WriterClient {
   close(): void {
     this.#port.close()
   }
-}
-
-function isRepeatable({ type }: WriteCall): boolean {
-  return REPEATABLE.includes(type)
 }
 
 export interface WriterOptions extends SqliteOptions {

@@ -4,12 +4,10 @@ import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { mapError } from '../file/sqlite-errors.ts'
+import { prepareGuardedChange, prepareRefusal } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
-import { prepareRefusal, prepareRestrictionChange } from './restriction-changes.ts'
-import { prepareSettingChange } from './setting-change.ts'
+import { prepareRecordChanges } from './record-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { prepareTokenChanges } from './token-changes.ts'
-import { prepareWebhookChanges } from './webhook-changes.ts'
 import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
@@ -33,15 +31,15 @@ export class Writer {
     const makeAll = (changes: readonly WriteCall[]) => {
       try {
         begin()
-        // No change can follow a step that begins a restriction, so steps are last.
-        const results = changes.map((change) =>
-          change.type === 'restrict' ? undefined : make(change),
-        )
-        const all = changes.map((change, index) =>
-          change.type === 'restrict' ? make(change) : results[index],
-        )
+        // No change can follow one that begins to refuse others, so these are last.
+        const results: CommitResult[] = []
+        for (const areGuarded of [false, true]) {
+          for (const [index, change] of changes.entries()) {
+            if ((change.type === 'changeGuarded') === areGuarded) results[index] = make(change)
+          }
+        }
         markEnd.run()
-        return all
+        return results
       } catch (error) {
         throw mapRefusal(error)
       }
@@ -53,7 +51,7 @@ export class Writer {
   }
 
   /**
-   * Makes all changes or none: in order, except that steps of a restriction are last. Returns when they are on disk. Once
+   * Makes all changes or none: in order, except that guarded changes are last. Returns when they are on disk. Once
    * the transaction has affected much text, it postpones changes of large plants, and lists with such changes.
    *
    * @throws StoreUnavailable if the changes cannot be made now
@@ -99,11 +97,9 @@ function prepareMeasuredCommit(
 function prepareWrites(db: Database) {
   const plants = preparePlantChanges(db)
   const { mustWait, mustListWait } = plants
-  const restrict = prepareRestrictionChange(db, plants.apply)
   const pruneChanges = preparePrune(db)
-  const replaceSetting = prepareSettingChange(db)
-  const tokens = prepareTokenChanges(db)
-  const webhooks = prepareWebhookChanges(db)
+  const records = prepareRecordChanges(db)
+  const changeGuarded = prepareGuardedChange(db, plants.apply, records.change)
   const make = (call: WriteCall): CommitResult => {
     switch (call.type) {
       case 'create':
@@ -114,34 +110,12 @@ function prepareWrites(db: Database) {
         return mustWait(call) ? 'postponed' : plants.remove(call)
       case 'apply':
         return mustListWait(call.changes) ? 'postponed' : plants.apply(call)
-      case 'restrict':
-        return restrict(call.step)
+      case 'changeGuarded':
+        return changeGuarded(call.change)
       case 'pruneChanges':
         return pruneChanges(call.limits)
-      case 'replaceSetting':
-        return replaceSetting(call.name, call.expected, call.next)
-      case 'addToken':
-        return tokens.add(call.token)
-      case 'addFirstToken':
-        return tokens.addFirst(call.token)
-      case 'removeToken':
-        return tokens.remove(call.name)
-      case 'noteTokenUse':
-        return tokens.noteUse(call.name, call.at)
-      case 'addWebhook':
-        return webhooks.add(call.webhook)
-      case 'removeWebhook':
-        return webhooks.remove(call.name, call.owner)
-      case 'rotateWebhookSecret':
-        return webhooks.rotateSecret(call.name, call.secret, call.previousUntil)
-      case 'resumeWebhook':
-        return webhooks.resume(call.name, call.fromOldest)
-      case 'leaseWebhooks':
-        return webhooks.lease(call.owner)
-      case 'releaseWebhooks':
-        return webhooks.release(call.owner)
-      case 'saveWebhookProgress':
-        return webhooks.saveProgress(call.owner, call.saved)
+      case 'changeRecords':
+        return records.changeSeveral(call.changes, call.mode)
     }
   }
   return { begin: plants.begin, make }

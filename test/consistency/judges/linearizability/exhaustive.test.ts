@@ -71,5 +71,5 @@ t.test('a search agrees with one that tries every order', async (t) => {
     if (is !== expected) t.equal(is, expected, `seed ${seed}`)
   }
   t.equal(found.undecided, 0)
-  t.ok(found.linearizable > HISTORIES / 4 && found.violated > HISTORIES / 10, JSON.stringify(found))
+  t.ok(found.linearizable > HISTORIES / 4 && found.violated > HISTORIES / 40, JSON.stringify(found))
 })

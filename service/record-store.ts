@@ -1,0 +1,125 @@
+import type { ApplyMode, ChangeResult, PlantChange } from './plant-store.ts'
+
+/** What a record is about. Its meaning is that of the service; to a store, it is text. */
+export type RecordKind =
+  | 'restriction'
+  | 'setting'
+  | 'token'
+  | 'webhook'
+  | 'webhook-lease'
+  | 'webhook-progress'
+
+/** A record as stored. */
+export interface StoredRecord {
+  readonly kind: RecordKind
+  /** Unique within its kind. */
+  readonly key: string
+  /** JSON, exactly as it was stored. */
+  readonly value: string
+  /** A second key, also unique within its kind. Records are found by it as quickly as by the first. */
+  readonly alias?: string
+}
+
+/** A change to one record: compare-and-set. */
+export interface RecordChange {
+  readonly kind: RecordKind
+  readonly key: string
+  /** The value before the change. Undefined if there must be no record with the key. */
+  readonly expected: string | undefined
+  /** The value after the change. Undefined removes the record. */
+  readonly next: string | undefined
+  /** The alias of a new record. */
+  readonly alias?: string
+  /** How many records of the kind there may be, with the new one. By default, any number. */
+  readonly max?: number
+}
+
+/** Which record to find. */
+export type RecordKey = { readonly key: string } | { readonly alias: string }
+
+/**
+ * Stores what a service keeps beside its plants, in the same database. A change is visible to every process from its
+ * next call. It is not a change to a plant, so it is not in the ChangeFeed, and a Restriction does not prevent it. Every
+ * method throws StoreUnavailable if the store is temporarily unavailable.
+ */
+export interface RecordStore {
+  /** Resolves to the record with the key, or undefined if there is none. Takes one indexed read. */
+  findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined>
+
+  /** Resolves to all records of some kinds. */
+  listRecords(kinds: readonly RecordKind[]): Promise<RecordList>
+
+  /**
+   * Changes records in one transaction, in order, and as durably as plants. Resolves to whether each was changed: it was
+   * not if its value was another than the expected one, a key or alias was taken, or there were too many. With
+   * `all-or-none`, all are false then.
+   *
+   * @param changes of different records
+   */
+  changeRecords(changes: readonly RecordChange[], mode: ApplyMode): Promise<boolean[]>
+}
+
+export interface RecordList {
+  /** As they were at one moment, ordered by key in code point order. */
+  readonly records: readonly StoredRecord[]
+  /**
+   * The time by the clock that all processes share, in milliseconds since 1970: that of the machine on SQLite, that of the
+   * server on PostgreSQL.
+   */
+  readonly now: number
+}
+
+/** Changes one record as RecordStore.changeRecords does. */
+export async function changeRecord(
+  store: Pick<RecordStore, 'changeRecords'>,
+  change: RecordChange,
+): Promise<boolean> {
+  const [isChanged = false] = await store.changeRecords([change], 'each')
+  return isChanged
+}
+
+/** A change to a record, together with changes to plants. */
+export interface GuardedChange {
+  readonly record: RecordChange
+  /** Made as by PlantStore.apply with `each`. */
+  readonly changes: readonly PlantChange[]
+  /** How much text they may affect, if there are several. See LIST_TEXT_MAX. */
+  readonly textMax: number
+  /** Whether the store begins or ends to refuse all other changes to plants. */
+  readonly guard: 'begin' | 'end' | undefined
+  /** Whether there must be no plant before it. */
+  readonly mustBeEmpty: boolean
+  /** Whether a new change feed begins, so that the cursors of the previous one expire. It can still have its changes. */
+  readonly renewsFeed: boolean
+  /** How many changes must create a plant, and how many remove one. By default, any number. */
+  readonly effect: { readonly created: number; readonly removed: number } | undefined
+}
+
+/**
+ * The result of a GuardedChange. Unless it is `done`, nothing has changed:
+ * - `unexpected`: the record was not the expected one;
+ * - `not-empty`: there is a plant, although there must be none;
+ * - `diverged`: the effect was not the required one;
+ * - `too-large`: several changes affect too much text.
+ */
+export type GuardedResult = 'done' | 'unexpected' | 'not-empty' | 'diverged' | 'too-large'
+
+export interface GuardedStore {
+  /**
+   * Makes a change in one transaction, as durably as a change to a plant. When one that begins to refuse others
+   * resolves, no other change is in flight.
+   *
+   * @throws StoreUnavailable
+   */
+  changeGuarded(change: GuardedChange): Promise<GuardedResult>
+}
+
+/** Whether changes had the required effect. */
+export function hasEffect(
+  { effect }: Pick<GuardedChange, 'effect'>,
+  results: readonly ChangeResult[],
+): boolean {
+  if (effect === undefined) return true
+  const count = (result: ChangeResult) => results.filter((each) => each === result).length
+  return count('created') === effect.created && count('removed') === effect.removed
+}

@@ -1,0 +1,98 @@
+import {
+  type GuardedChange,
+  type GuardedResult,
+  hasEffect,
+} from '../../../../service/record-store.ts'
+import type { Connections } from '../connection/connections.ts'
+import { LOCK_STORE } from '../connection/locks.ts'
+import type { Run } from '../connection/pooled-client.ts'
+import { RESTRICTED } from '../connection/postgres-errors.ts'
+import { alterTables, beginFeed } from '../feed/feed-start.ts'
+import { limitLockWait, lockFeed } from '../feed/ledger.ts'
+import { changeOne } from '../records/records.ts'
+import { attemptLists } from './lists.ts'
+import { insertingTransaction } from './plant-inserts.ts'
+
+/** Marks the transaction of a guarded change. */
+const MARK = 'SET LOCAL plant_store.is_step = on'
+
+/** What the refusal tells: the source of a mirror. */
+const SOURCE =
+  "(SELECT value::json ->> 'source' FROM plant_store_records WHERE kind = 'restriction')"
+
+/** The function of the trigger. */
+export const REFUSE = `
+    CREATE OR REPLACE FUNCTION refuse_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF current_setting('plant_store.is_step', true) = 'on' THEN RETURN NULL; END IF;
+      RAISE 'changes to plants are restricted' USING
+        ERRCODE = '${RESTRICTED}', DETAIL = coalesce(${SOURCE}, '');
+    END $$`
+
+/**
+ * Refuses all changes except guarded ones. While the trigger is enabled, it must not depend on the row: a transaction
+ * with an older snapshot would not see it. `ALWAYS` includes sessions that turn ordinary triggers off by
+ * `session_replication_role`. A subscription of the server's logical replication passes.
+ */
+const ENABLE_BARRIER = `
+  DO $do$ BEGIN
+    ${REFUSE};
+    IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'plants'::regclass AND tgname = 'refuse_changes') THEN
+      CREATE TRIGGER refuse_changes BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON plants
+        EXECUTE FUNCTION refuse_plant_changes();
+    END IF;
+    ALTER TABLE plants ENABLE ALWAYS TRIGGER refuse_changes;
+  END $do$`
+
+/** Unlike dropping the trigger, this does not wait for reads. */
+const DISABLE_BARRIER = 'ALTER TABLE plants DISABLE TRIGGER refuse_changes'
+
+const BARRIER =
+  'a freeze or mirror cannot begin or end while another transaction is changing plants'
+
+const ANY_PLANT = 'SELECT id FROM plants LIMIT 1'
+
+/** Thrown to roll a change back. */
+class Refused extends Error {
+  readonly result: GuardedResult
+
+  constructor(result: GuardedResult) {
+    super(result)
+    this.result = result
+  }
+}
+
+/** See GuardedStore.changeGuarded. */
+export async function changeGuarded(
+  connections: Pick<Connections, 'verified' | 'lockWaitMs'>,
+  change: GuardedChange,
+): Promise<GuardedResult> {
+  const { lockWaitMs } = connections
+  const { record, changes, textMax, guard } = change
+  const make = async (run: Run): Promise<GuardedResult> => {
+    await limitLockWait(run, lockWaitMs)
+    // Only one guarded change at a time can have this lock.
+    await run(LOCK_STORE)
+    await run(MARK)
+    // First, so that it is decided before anything waits.
+    if (!(await changeOne(run, record))) throw new Refused('unexpected')
+    // Locked before the plants, as when an obsolete feed is replaced.
+    const feed = change.renewsFeed ? await lockFeed(run, lockWaitMs) : undefined
+    if (guard === 'begin') await alterTables(run, ENABLE_BARRIER, BARRIER)
+    if (guard === 'end') await alterTables(run, DISABLE_BARRIER, BARRIER)
+    if (change.mustBeEmpty && (await run(ANY_PLANT)).length > 0) throw new Refused('not-empty')
+    if (feed !== undefined) await beginFeed(run, feed)
+    const [results = []] =
+      changes.length === 0 ? [] : await attemptLists(run, [{ changes, mode: 'each', textMax }])
+    // The only list is never postponed.
+    if (typeof results === 'string') throw new Refused('too-large')
+    if (!hasEffect(change, results)) throw new Refused('diverged')
+    return 'done'
+  }
+  try {
+    return await connections.verified((client) => insertingTransaction(client, make))
+  } catch (error) {
+    if (error instanceof Refused) return error.result
+    throw error
+  }
+}
