@@ -19,7 +19,7 @@ import { PlantService } from './operations/plant-service.ts'
 import { resolveOperations } from './operations/routes.ts'
 import { serveRoot } from './page/page.ts'
 import { ProtectedResource } from './protected-resource.ts'
-import { admitRequest, RouteTable, routeError } from './request/admission.ts'
+import { admitRequest, Paths, routeError } from './request/admission.ts'
 import { authenticateBearers } from './request/authentication.ts'
 import { bodyMethods, bodyReader, checkBodyHead, JSON_TYPES } from './request/body.ts'
 import { Cors, serveCors } from './request/cors.ts'
@@ -74,7 +74,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   // The socket: 400, 408, 431 and 505, for malformed, slow and oversized requests.
   const app = createServer({ ...options, bodyMethods: bodyMethods(contract), cors })
-  const routes = new RouteTable(app)
+  const paths = new Paths(app)
   logRequests(app, config.logRequests)
   limitResponses(app, threads, clock)
   const hasIssuer = config.oidcIssuer !== undefined
@@ -95,7 +95,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   faults?.record(app)
   // Authentication: 401, 403, 429, 503.
   // Then the head and the route: 400, 404, 405, 421, 501, 505, or 204 for OPTIONS.
-  app.addHook('onRequest', admitRequest(routes))
+  app.addHook('onRequest', admitRequest(paths))
 
   // Without a token
   reportHealth(app, options.checkReady, faults !== undefined)
@@ -135,6 +135,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       operationResolver: resolveOperations(contract, service, follow),
     })
   })
+  paths.routeOtherMethods()
 
   return app
 }

@@ -1,4 +1,4 @@
-import { maxHeaderSize } from 'node:http'
+import { METHODS, maxHeaderSize } from 'node:http'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -6,7 +6,6 @@ import type {
   onRequestHookHandler,
   RouteOptions,
 } from 'fastify'
-import findMyWay from 'find-my-way'
 import type { Operation } from '../../../contract/contract.ts'
 import { ApiError } from '../responses/api-error.ts'
 import { handleError } from '../responses/error-handler.ts'
@@ -29,6 +28,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether requests need no token. */
     open?: boolean
+    /** The path, if the route is for the methods that it does not support. */
+    otherMethods?: Path
   }
 }
 
@@ -36,23 +37,21 @@ declare module 'fastify' {
  * An `onRequest` hook that admits or rejects each request from its head alone. Checks, in this order: that the token is
  * unambiguous, the token, that the head is well-formed, and that the path and method exist. An anonymous client thus
  * learns only that it needs a token.
- *
- * @param routes all routes of the application
  */
-export function admitRequest(routes: RouteTable): onRequestHookHandler {
+export function admitRequest(paths: Paths): onRequestHookHandler {
   return (request, reply, next) => {
     const { server } = request
     const repetitions = countRepetitions(request.raw)
     if (repetitions.authorizations > 1) return next(repeatedHeader('Authorization'))
-    const isRouted = routes.hasRoute(request)
-    const path = isRouted ? undefined : routes.find(request)
-    const config = isRouted ? request.routeOptions.config : path?.route?.config
-    if (isRouted) {
-      request.operation = config?.operation
-      server.requestMetrics?.setRoute(reply.raw, config?.metricsRoute)
+    const config = hasPath(request) ? request.routeOptions.config : undefined
+    const path = request.url === '*' ? paths.server : config?.otherMethods
+    const isServed = config !== undefined && path === undefined
+    if (isServed) {
+      request.operation = config.operation
+      server.requestMetrics?.setRoute(reply.raw, config.metricsRoute)
     }
     const finish = (error: Error | undefined = headersError(request.raw, repetitions)) => {
-      if (error !== undefined || isRouted) next(error)
+      if (error !== undefined || isServed) next(error)
       else if (path !== undefined && request.method === 'OPTIONS') sendOptions(reply, path)
       else next(routeError(request, path))
     }
@@ -84,75 +83,57 @@ export function rejectBadUrls(cors: Cors | undefined) {
 /** As long as a path can be, so that the contract decides which path parameters are valid. */
 export const PARAMETER_LENGTH_MAX = maxHeaderSize
 
-/** A path of the service, such as `/plants/{id}`. */
+/** What a path of the service supports. */
 interface Path {
   readonly methods: Set<string>
   /** The media types that PATCH accepts, if the path has it. */
   acceptPatch?: string | undefined
-  /** One of its routes. Whether it is open is known only after all `onRoute` hooks have run. */
-  readonly route?: RouteOptions
 }
 
-/** The paths of the service and their methods, for 404, 405 and OPTIONS. */
-export class RouteTable {
-  readonly #paths = new Map<string, Path>()
-  /** The methods of all paths, for `OPTIONS *`. */
-  readonly #server: Path = { methods: new Set() }
-  readonly #router = findMyWay({ maxParamLength: PARAMETER_LENGTH_MAX })
-  /**
-   * The segments of the paths without parameters, such as `batch`. Includes the empty one before the first slash. An
-   * array, because a set computes a hash of each string that it is asked for.
-   */
-  readonly #segments: string[] = []
+/** The paths of the service and their methods, for 405 and OPTIONS. */
+export class Paths {
+  /** The methods of all paths, for `OPTIONS *` (RFC 9110 §9.3.7). */
+  readonly server: Path = { methods: new Set() }
+  readonly #app: FastifyInstance
+  /** Each with one of its routes. Whether that is open is known only after all `onRoute` hooks have run. */
+  readonly #paths = new Map<string, Path & { readonly route: RouteOptions }>()
 
   /** Call it before the application's first route is added. */
   constructor(app: FastifyInstance) {
+    this.#app = app
     app.addHook('onRoute', (route) => this.#add(route))
   }
 
   #add(route: RouteOptions): void {
-    const { url, method } = route
-    const known = this.#paths.get(url)
-    const path: Path = known ?? { methods: new Set(), route }
+    const { url, method, config } = route
+    if (config?.otherMethods !== undefined) return
+    const path = this.#paths.get(url) ?? { methods: new Set(), route }
+    this.#paths.set(url, path)
     for (const name of [method].flat()) {
-      if (name === 'PATCH') path.acceptPatch = route.config?.operation?.mediaTypes.join(', ')
+      if (name === 'PATCH') path.acceptPatch = config?.operation?.mediaTypes.join(', ')
       path.methods.add(name)
       // HEAD works wherever GET does. A later hook adds it to the routes of the docs.
       if (name === 'GET') path.methods.add('HEAD')
-      this.#server.methods.add(name)
+      this.server.methods.add(name)
     }
-    if (known !== undefined) return
-    this.#paths.set(url, path)
-    this.#router.on('GET', url, () => {}, path)
-    if (!/[:*]/.test(url)) for (const segment of url.split('/')) this.#segments.push(segment)
   }
 
-  /** Whether a request has a route of its own rather than Fastify's for unknown paths or for another path. */
-  hasRoute(request: FastifyRequest): boolean {
-    const { is404, url, params, method } = request
-    if (is404 || !isPath(url)) return false
-    if (!this.#hasSegment(params)) return true
-    // For a method that `/plants/batch` lacks, Fastify falls back to `/plants/{id}`.
-    return this.find(request)?.methods.has(method) ?? false
-  }
-
-  /** Whether a path without parameters can match too. Spares most requests a second search of the routes. */
-  #hasSegment(parameters: unknown): boolean {
-    const values: Record<string, string> = Object(parameters)
-    for (const name in values) {
-      const value = String(values[name])
-      if (this.#segments.includes(value.slice(value.lastIndexOf('/') + 1))) return true
+  /** Routes the other methods of all paths to `admitRequest`, which responds. Call it after the last route is added. */
+  routeOtherMethods(): void {
+    const all = METHODS.filter((method) => method !== 'CONNECT')
+    const { supportedMethods } = this.#app
+    for (const each of all) if (!supportedMethods.includes(each)) this.#app.addHttpMethod(each)
+    for (const [url, { route, ...path }] of this.#paths) {
+      const method = all.filter((each) => !path.methods.has(each))
+      const config = { otherMethods: path, open: route.config?.open ?? false }
+      this.#app.route({ method, url, config, handler: () => {} })
     }
-    return false
   }
+}
 
-  /** The path of a request, even if it does not support the method. */
-  find({ url }: FastifyRequest): Path | undefined {
-    // RFC 9110 §9.3.7: OPTIONS * asks about the server in general.
-    if (url === '*') return this.#server
-    const found = isPath(url) ? this.#router.find('GET', url) : null
-    return found === null || hasEmptyParameter(found.params) ? undefined : found.store
-  }
+/** Whether the URL of a request is a path of the service, even if that does not support the method. */
+function hasPath({ is404, url, params }: FastifyRequest): boolean {
+  return !is404 && isPath(url) && !hasEmptyParameter(params)
 }
 
 /** The router matches `/plants/` as a path with an empty id. Only a wildcard can be empty. */
