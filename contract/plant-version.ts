@@ -54,3 +54,8 @@ export function hashVersion(hash: string): string {
 export function entityTag(version: string): string {
   return `"${version}"`
 }
+
+/** The version in an entity tag, even if a proxy has compressed the response and changed the tag. */
+export function versionOf(tag: string): string {
+  return withoutCoding(tag.slice(tag.indexOf('"') + 1, -1))
+}

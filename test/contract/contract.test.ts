@@ -2,7 +2,7 @@ import t from 'tap'
 import { type ContractDocument, loadContract, matchOperations } from '../../contract/contract.ts'
 import { LongReads } from '../../service/long-reads.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import { PlantService } from '../../src/http/operations/plant-service.ts'
+import { PlantService } from '../../service/plant-service.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 
 const codec = new PlantCodec([])

@@ -9,7 +9,7 @@ import type {
   OperationRequest,
   OperationResult,
 } from '../../contract/operation-types.ts'
-import type { PlantService } from '../../src/http/operations/plant-service.ts'
+import type { PlantService } from '../../service/plant-service.ts'
 
 const stored = { id: 1n, name: 'x' }
 const changed = { failure: 'plant-changed', message: 'x' } as const

@@ -7,6 +7,7 @@ import type {
 } from '../../../contract/operation-types.ts'
 import type { ChangePage } from '../../../service/change-feed.ts'
 import type { PlantCodec } from '../../../service/plant-codec.ts'
+import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
@@ -17,7 +18,6 @@ import {
   sendEvents,
 } from './event-stream.ts'
 import type { Followers } from './followers.ts'
-import { changesResult, type PlantService } from './plant-service.ts'
 
 type ListChanges = OperationRequest<'listChanges'> & {
   readonly headers: HeadersOf<'listChanges'>

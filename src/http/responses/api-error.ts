@@ -10,7 +10,7 @@
  *
  * 1. **Our own checks**: the hooks and the body parser in `request/`. They throw an `ApiError`, or pass one to `next`:
  *    a code, a message for the client, and the headers that the contract documents for the status.
- * 2. **A handler.** `PlantService` (`operations/plant-service.ts`) throws no `ApiError`. It returns a `failure` (a code)
+ * 2. **A handler.** `PlantService` (`service/plant-service.ts`) throws no `ApiError`. It returns a `failure` (a code)
  *    and a `message`, which compiles only if the contract documents the code's status for that operation.
  *    `operations/routes.ts` converts them to an `ApiError`.
  * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { withoutCoding } from '../../../contract/plant-version.ts'
+import { versionOf } from '../../../contract/plant-version.ts'
 import type { Clock } from '../../../time/clock.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
@@ -143,11 +143,6 @@ export function isKnown(version: string, ifNoneMatch: string | undefined): boole
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === '*') return true
   return parseTags(ifNoneMatch).map(versionOf).includes(version)
-}
-
-/** The version in an entity tag, even if a proxy has compressed the response and changed the tag. */
-export function versionOf(tag: string): string {
-  return withoutCoding(tag.slice(tag.indexOf('"') + 1, -1))
 }
 
 function isWeak(tag: string): boolean {

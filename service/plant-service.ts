@@ -1,28 +1,19 @@
-import { known } from '../../../contract/known.ts'
+import { known } from '../contract/known.ts'
 import type {
   Client,
   Handlers,
   OperationRequest,
   OperationResult,
-} from '../../../contract/operation-types.ts'
-import type { ChangePage, NoChanges } from '../../../service/change-feed.ts'
-import type { LongReads } from '../../../service/long-reads.ts'
-import type { PlantCodec } from '../../../service/plant-codec.ts'
-import { hasSameContent } from '../../../service/plant-content.ts'
-import {
-  contentVersion,
-  isRefusal,
-  type PlantFilter,
-  type RequestStore,
-} from '../../../service/plant-store.ts'
-import {
-  type RestrictionReader,
-  readOnlyReason,
-  readRestriction,
-} from '../../../service/restriction.ts'
-import type { AcquireSlot } from '../../../service/short-read.ts'
+} from '../contract/operation-types.ts'
+import type { ChangePage, NoChanges } from './change-feed.ts'
 import { countEffects, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
+import type { LongReads } from './long-reads.ts'
+import type { PlantCodec } from './plant-codec.ts'
+import { hasSameContent } from './plant-content.ts'
+import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './plant-store.ts'
+import { type RestrictionReader, readOnlyReason, readRestriction } from './restriction.ts'
+import type { AcquireSlot } from './short-read.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 

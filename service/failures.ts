@@ -1,10 +1,5 @@
 /** The failures of operations on plants. */
-import {
-  conflictMessage,
-  LIST_TEXT_MAX,
-  type NoMatch,
-  type Refusal,
-} from '../../../service/plant-store.ts'
+import { conflictMessage, LIST_TEXT_MAX, type NoMatch, type Refusal } from './plant-store.ts'
 
 interface Failure<Code extends string> {
   readonly failure: Code

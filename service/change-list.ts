@@ -1,8 +1,8 @@
-import type { components } from '../../../contract/api.gen.ts'
-import { known } from '../../../contract/known.ts'
-import type { PlantCodec } from '../../../service/plant-codec.ts'
-import type { ChangeResult, PlantChange } from '../../../service/plant-store.ts'
-import { versionOf } from '../responses/response.ts'
+import type { components } from '../contract/api.gen.ts'
+import { known } from '../contract/known.ts'
+import { versionOf } from '../contract/plant-version.ts'
+import type { PlantCodec } from './plant-codec.ts'
+import type { ChangeResult, PlantChange } from './plant-store.ts'
 
 type Schemas = components['schemas']
 
