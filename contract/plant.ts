@@ -1,5 +1,4 @@
 import type { components } from './api.gen.ts'
-import { members } from './members.gen.ts'
 import { type Member, type MemberValue, ownValue, writeJson, writeText } from './members.ts'
 
 type Schemas = components['schemas']
@@ -67,6 +66,3 @@ export function describePlants(members: readonly Member[]) {
 function presentValue(values: object, name: string): MemberValue | undefined {
   return (ownValue(values, name) as MemberValue | null | undefined) ?? undefined
 }
-
-export const { contentMembers, hasSameContent, plantJson, pickContent, textLength, toFields } =
-  describePlants(members)

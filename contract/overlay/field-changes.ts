@@ -6,9 +6,10 @@ import { fieldValidator } from '../validators.ts'
 /** How the own fields of a contract differ from those that a database was last served with. */
 export interface FieldChanges {
   readonly added: readonly OwnField[]
-  /** As they are declared now: every value that was valid is valid and has the same text, and others are valid too. */
-  readonly widened: readonly OwnField[]
-  /** All other changes of fields, each with the first reason, such as `its maximum was 500 and is 300`. */
+  /**
+   * Those for which a value that was valid could be invalid or have another text, each with the first reason, such as
+   * `its maximum was 500 and is 300`.
+   */
   readonly narrowed: readonly { readonly name: string; readonly reason: string }[]
   /** As they were stored. */
   readonly gone: readonly OwnField[]
@@ -25,7 +26,6 @@ export function compareFields(
   const before = new Map(stored.map(({ name, schema }) => [name, schema]))
   const names = new Set(declared.map(({ name }) => name))
   const added: OwnField[] = []
-  const widened: OwnField[] = []
   const narrowed: { name: string; reason: string }[] = []
   for (const field of declared) {
     const { name, schema } = field
@@ -36,9 +36,8 @@ export function compareFields(
     }
     const reason = findNarrowing(previous, schema)
     if (reason !== undefined) narrowed.push({ name, reason })
-    else if (findNarrowing(schema, previous) !== undefined) widened.push(field)
   }
-  return { added, widened, narrowed, gone: stored.filter(({ name }) => !names.has(name)) }
+  return { added, narrowed, gone: stored.filter(({ name }) => !names.has(name)) }
 }
 
 /**

@@ -1,12 +1,15 @@
 /** What a person who edits plants has seen, typed and sent, and expects of the page and the service. */
 import { equal } from 'node:assert/strict'
 import type { Plant } from '../../client/client.ts'
-import { hasSameContent } from '../../contract/plant.ts'
+import { members } from '../../contract/members.gen.ts'
+import { describePlants } from '../../contract/plant.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import type { Drafts } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
 import { MEMBERS, type PageService, type Watcher } from './page-service.ts'
 import type { Schedule } from './schedules.ts'
+
+const { hasSameContent } = describePlants(members)
 
 type Name = (typeof MEMBERS)[number]
 

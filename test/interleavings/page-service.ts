@@ -2,9 +2,12 @@
 
 import type { Plant, PlantPatch, StoredPlant } from '../../client/client.ts'
 import { ConnectionError, PlantStoreError } from '../../client/client.ts'
-import { hasSameContent, pickContent } from '../../contract/plant.ts'
+import { members } from '../../contract/members.gen.ts'
+import { describePlants } from '../../contract/plant.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
 import type { Schedule } from './schedules.ts'
+
+const { hasSameContent, pickContent } = describePlants(members)
 
 /** The members of a plant. */
 export const MEMBERS = ['name', 'tag'] as const

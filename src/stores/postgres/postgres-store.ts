@@ -34,7 +34,7 @@ import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
-import { OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
+import { advise, OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
@@ -47,7 +47,6 @@ import { removePlant, updatePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
 import { changeRecords, findRecord, listRecords } from './records/records.ts'
-import { advise } from './store-advice.ts'
 
 /** Reads a plant, and the state of the standby guarantee. */
 const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`

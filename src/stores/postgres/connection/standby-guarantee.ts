@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import type { StoreAdvice } from '../../shared/store.ts'
 
 /** Settings of the server that decide how many standbys a commit waits for. */
 export interface ReplicationSettings {
@@ -175,4 +176,20 @@ export function countStandbys({
 /** Such as `1 standby`. */
 export function formatStandbys(count: number): string {
   return count === 1 ? '1 standby' : `${count} standbys`
+}
+
+/** Advice about the guarantee of acknowledgements, for the operator. */
+export function advise({ required, violation }: StandbyGuarantee): StoreAdvice {
+  const warnings: string[] = []
+  if (required === undefined) {
+    warnings.push(
+      'acknowledged changes can be lost with the primary: set --require-standbys to the number of standbys that ' +
+        'must have a change first, or to 0 to accept that',
+    )
+  }
+  if (violation !== undefined) warnings.push(`changes are rejected: ${violation.detail}`)
+  const acknowledgement = required
+    ? `are acknowledged once they are on ${formatStandbys(required)}`
+    : 'can be lost with the primary after they are acknowledged'
+  return { warnings, acknowledgement }
 }

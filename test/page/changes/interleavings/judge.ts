@@ -1,10 +1,13 @@
 /** Judges each value that runs and undos write, and what they report. */
 import { ok } from 'node:assert/strict'
 import type { Plant } from '../../../../client/client.ts'
-import { hasSameContent } from '../../../../contract/plant.ts'
+import { members } from '../../../../contract/members.gen.ts'
+import { describePlants } from '../../../../contract/plant.ts'
 import type { Intent } from '../../../../page/changes/delivery.ts'
 import type { Schedule } from '../../../interleavings/schedules.ts'
 import type { Write } from './shared-service.ts'
+
+const { hasSameContent } = describePlants(members)
 
 const MEMBERS = ['name', 'tag'] as const
 

@@ -9,12 +9,15 @@ import {
   UnknownOutcomeError,
 } from '../../../../client/client.ts'
 import { hasCondition } from '../../../../client/errors.ts'
-import { hasSameContent, pickContent } from '../../../../contract/plant.ts'
+import { members } from '../../../../contract/members.gen.ts'
+import { describePlants } from '../../../../contract/plant.ts'
 import { entityTag } from '../../../../contract/plant-version.ts'
 import type { ChangeClient } from '../../../../page/changes/change-run.ts'
 import { isRace } from '../../../../page/changes/delivery.ts'
 import { contentVersion } from '../../../../service/plant-store.ts'
 import type { Schedule } from '../../../interleavings/schedules.ts'
+
+const { hasSameContent, pickContent } = describePlants(members)
 
 /** What the network does with a request. The client notices that a response is lost, or repeats the request itself. */
 export type Delay = 'none' | 'request lost' | 'response lost' | 'repeated'
