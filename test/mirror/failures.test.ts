@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ConnectionError } from '../../client/errors.ts'
-import { explainFailure } from '../../src/mirror/failures.ts'
+import { ConnectionError, UnexpectedAnswerError } from '../../client/errors.ts'
+import { explainFailure, MirrorError, SourceUnavailable } from '../../src/mirror/failures.ts'
 
 t.test(
   'a connection that fails for all addresses of a host is explained by its code',
@@ -16,4 +16,17 @@ t.test(
 t.test('an error of the program is not explained', async (t) => {
   const error = new TypeError('x is not a function')
   t.equal(explainFailure(error), error)
+})
+
+t.test('a mirror waits for a source that is busy, and stops at other errors', async (t) => {
+  for (const [status, isTemporary] of [
+    [408, true],
+    [429, true],
+    [500, true],
+    [404, false],
+    [499, false],
+  ] as const) {
+    const error = explainFailure(new UnexpectedAnswerError('answer', status))
+    t.ok(error instanceof (isTemporary ? SourceUnavailable : MirrorError), `${status}`)
+  }
 })

@@ -227,3 +227,17 @@ t.test('long input of any kind is checked in linear time', async (t) => {
   }
   t.pass('before the test times out')
 })
+
+t.test('the target of a request to a proxy is shortened to its path', async (t) => {
+  for (const [url, path] of [
+    ['http://host/plants?tag=x', '/plants?tag=x'],
+    ['http://host', '/'],
+    ['http://host?tag=x', '/?tag=x'],
+    ['https://host/', 'https://host/'],
+    ['ftp://host/', 'ftp://host/'],
+  ] as const) {
+    const request = { url } as IncomingMessage
+    rewriteUrlTarget(request, false)
+    t.equal(request.url, path)
+  }
+})
