@@ -16,7 +16,6 @@ t.test('the services of these tests use the server', async (t) => {
 await runFiles(
   t,
   [
-    'health',
     'operations/event-streams',
     'operations/hidden-fields',
     'operations/long-polls',
