@@ -13,7 +13,6 @@ import {
   type Webhooks,
 } from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from '../../time/clock.ts'
-import { ChangeMemory } from './change-memory.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { SenderOptions } from './sender.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
@@ -81,7 +80,7 @@ export class WebhookDeliveries {
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()
   readonly #feed: SharedFeed
-  readonly #memory = new ChangeMemory()
+  readonly #inFlight = { text: 0 }
   /** By the name of the webhook. */
   readonly #deliveries = new Map<string, Delivery>()
   readonly #stop = new AbortController()
@@ -256,7 +255,7 @@ export class WebhookDeliveries {
     const dispatcher = new Dispatcher({
       webhook,
       feed: this.#feed,
-      memory: this.#memory,
+      inFlight: this.#inFlight,
       sender: new Sender(this.#options),
       codec: this.#options.codec,
       clock: this.#clock,
