@@ -44,7 +44,7 @@ class Process {
     this.#start = positionOf(progress.cursor)
     const events = ['newPlant', 'plantChanged'] as const
     const registration = { name: NAME, url: 'https://receiver.example', events, secret: SECRET }
-    const webhook: Webhook = { ...registration, createdAt: CREATED_AT, progress }
+    const webhook: Webhook = { ...registration, createdAt: CREATED_AT, progress, version: '' }
     this.dispatcher = new Dispatcher({
       webhook,
       feed: { readNext: (...request) => this.#read(...request) },
