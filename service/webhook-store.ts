@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { known } from '../contract/known.ts'
 import { StoreUnavailable } from './plant-store.ts'
 import {
   changeRecord,
@@ -121,23 +122,20 @@ export class WebhookStore {
 
   /** Resolves to all webhooks, ordered by name in code point order. */
   async list(): Promise<Webhook[]> {
-    const { now, webhooks, progress, lease } = await this.#read()
-    const leader = findLeader(lease, now)
-    return webhooks.flatMap(({ key: name, value }) => {
-      const version = progress.get(name)?.value
-      if (version === undefined) return []
-      const { createdAt, previousUntil, ...webhook } = JSON.parse(value) as WebhookValue
-      const parsed = parseProgress(version)
+    const { webhooks, leader } = await this.#read()
+    return webhooks.map(({ webhook, progress: { value: version } }) => {
+      const { createdAt, previousUntil, ...value } = JSON.parse(webhook.value) as WebhookValue
+      const progress = parseProgress(version)
       return {
-        name,
-        ...webhook,
-        events: webhookEvents.filter((event) => webhook.events.includes(event)),
-        previousSecret: webhook.previousSecret,
+        name: webhook.key,
+        ...value,
+        events: webhookEvents.filter((event) => value.events.includes(event)),
+        previousSecret: value.previousSecret,
         previousUntil: toDate(previousUntil),
         createdAt: new Date(Number(createdAt)),
-        progress: parsed,
+        progress,
         version,
-        owner: parsed.pausedAt === undefined ? leader : undefined,
+        owner: progress.pausedAt === undefined ? leader : undefined,
       }
     })
   }
@@ -159,8 +157,8 @@ export class WebhookStore {
       'all-or-none',
     )
     if (results.every(Boolean)) return 'added'
-    const { records } = await this.#records.listRecords(['webhook'])
-    return records.some((record) => record.key === key) ? 'taken' : 'full'
+    const isTaken = (await this.#records.findRecord('webhook', { key })) !== undefined
+    return isTaken ? 'taken' : 'full'
   }
 
   /**
@@ -205,8 +203,7 @@ export class WebhookStore {
    * @param owner a name of the process that no other one has
    */
   async lease(owner: string): Promise<boolean> {
-    const { now, lease } = await this.#read()
-    const leader = findLeader(lease, now)
+    const { now, lease, leader } = await this.#readLease()
     if (leader !== undefined && leader !== owner) return false
     const next = JSON.stringify({ owner, until: now + WEBHOOK_LEASE_MS } satisfies Lease)
     return changeRecord(this.#records, { ...LEASE, expected: lease, next })
@@ -214,8 +211,8 @@ export class WebhookStore {
 
   /** Ends the lease of a process, so that another one can take it at once. */
   async release(owner: string): Promise<void> {
-    const { now, lease } = await this.#read()
-    if (findLeader(lease, now) !== owner) return
+    const { lease, leader } = await this.#readLease()
+    if (leader !== owner) return
     await changeRecord(this.#records, { ...LEASE, expected: lease, next: undefined })
   }
 
@@ -235,29 +232,35 @@ export class WebhookStore {
     return versions
   }
 
+  /** @param others the other kinds of records to read at the same moment */
+  async #readLease(...others: RecordKind[]) {
+    const { now, records } = await this.#records.listRecords(['webhook-lease', ...others])
+    const lease = records.find(({ kind }) => kind === 'webhook-lease')?.value
+    /** The leader is the process that has the lease. */
+    return { now, records, lease, leader: findLeader(lease, now) }
+  }
+
+  /** Resolves to the records of each webhook, and the process that delivers. */
   async #read() {
-    const kinds = ['webhook', 'webhook-progress', 'webhook-lease'] as const
-    const { now, records } = await this.#records.listRecords(kinds)
-    const ofKind = (kind: RecordKind) => records.filter((record) => record.kind === kind)
-    return {
-      now,
-      webhooks: ofKind('webhook'),
-      progress: new Map(ofKind('webhook-progress').map((record) => [record.key, record])),
-      lease: ofKind('webhook-lease')[0]?.value,
-    }
+    const { records, leader } = await this.#readLease('webhook', 'webhook-progress')
+    const progress = new Map(
+      records.filter(({ kind }) => kind === 'webhook-progress').map((each) => [each.key, each]),
+    )
+    const webhooks = records
+      .filter(({ kind }) => kind === 'webhook')
+      .map((webhook) => ({ webhook, progress: known(progress.get(webhook.key)) }))
+    return { webhooks, leader }
   }
 
   /** Changes the records of one webhook, all or none. Resolves to false if there is nothing to change. */
   async #change(
     name: string,
-    change: (records: { webhook: StoredRecord; progress: StoredRecord }) => RecordChange[],
+    change: (found: { webhook: StoredRecord; progress: StoredRecord }) => RecordChange[],
   ): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { webhooks, progress } = await this.#read()
-      const webhook = webhooks.find(({ key }) => key === name)
-      const found = progress.get(name)
-      if (webhook === undefined || found === undefined) return false
-      const changes = change({ webhook, progress: found })
+      const { webhooks } = await this.#read()
+      const found = webhooks.find(({ webhook }) => webhook.key === name)
+      const changes = found === undefined ? [] : change(found)
       if (changes.length === 0) return false
       const results = await this.#records.changeRecords(changes, 'all-or-none')
       if (results.every(Boolean)) return true

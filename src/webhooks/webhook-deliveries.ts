@@ -190,11 +190,11 @@ export class WebhookDeliveries {
       this.#webhooks.length > 0 && typeof (await store.readRestriction()) === 'object'
     this.#webhookLog.retain(new Set(this.#webhooks.map(({ name }) => name)))
     const owned = this.#isMirror ? [] : this.#webhooks.filter(({ owner }) => owner === this.#owner)
-    const versions = new Map(owned.map(({ name, version }) => [name, version]))
     const share = Math.max(1, Math.floor(CONNECTIONS_MAX / owned.length))
     this.#inFlightMax = Math.min(IN_FLIGHT_MAX, share)
     for (const [name, { version }] of this.#deliveries) {
-      if (versions.get(name) !== version) this.#drop(name)
+      const isSame = owned.some((each) => each.name === name && each.version === version)
+      if (!isSame) this.#drop(name)
     }
     for (const webhook of owned) {
       const delivery = this.#deliveries.get(webhook.name)
