@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
-import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
+import { type Webhook, type WebhookProgress, webhookEvents } from '../../service/webhook-store.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import type { Message } from '../../src/webhooks/message.ts'
 import type { DeliveryResult } from '../../src/webhooks/sender.ts'
@@ -117,6 +117,29 @@ t.test('progress does not pass an event that was not delivered', async (t) => {
   attempts[1000]?.resolve(RECEIVED)
   await settle(() => attempts.length >= 2500)
   t.same(plants().slice(2000), idsFrom(1001, 500))
+})
+
+t.test('only the change that failed is delivered until it succeeds', async (t) => {
+  const { store, start, attempts, plants, log } = await newWebhook(t)
+  await createPlants(store, 1, 1)
+  await store.update(1n, { tag: 'Tree' })
+  await createPlants(store, 2, 1)
+  const webhook = await webhookIn(store, 'orders')
+  const { cursor } = webhook.progress
+  const dispatcher = await start({ webhook: { ...webhook, events: webhookEvents } })
+  await settle(() => attempts.length === 2)
+  attempts[1]?.resolve(FAILED)
+  await settle()
+  t.same(plants(), [1n, 2n], 'the other one is still in flight')
+  attempts[0]?.resolve(RECEIVED)
+  await settle(() => attempts.length === 3)
+  t.not(dispatcher.progress.cursor, cursor)
+  attempts[2]?.resolve(FAILED)
+  await settle(() => attempts.length === 4)
+  attempts[3]?.resolve(RECEIVED)
+  await settle(() => attempts.length === 5)
+  t.same(plants(), [1n, 2n, 2n, 2n, 1n])
+  t.same(log, ['failed 1', 'delivered 0', 'failed 2', 'delivered 2'])
 })
 
 t.test('a failure before the clock was set back counts from then on', async (t) => {
