@@ -63,7 +63,7 @@ export interface Webhook extends Omit<NewWebhook, 'cursor' | 'pausedAt'> {
 }
 
 /** New progress, and the version of the one that it replaces. */
-export type SavedProgress = Pick<Webhook, 'name' | 'progress' | 'version'>
+type SavedProgress = Pick<Webhook, 'name' | 'progress' | 'version'>
 
 /** How long a lease lasts. If a process dies, another one can deliver after this time. */
 export const WEBHOOK_LEASE_MS = 10_000
