@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { known } from '../contract/known.ts'
 import { StoreUnavailable } from './plant-store.ts'
 import {
   changeRecord,
@@ -51,18 +53,17 @@ export interface WebhookProgress {
   readonly lastFailure?: string | undefined
 }
 
-/** The progress of the webhook with a name. */
-export interface SavedProgress {
-  readonly name: string
-  readonly progress: WebhookProgress
-}
-
 /** A webhook as stored. */
 export interface Webhook extends Omit<NewWebhook, 'cursor' | 'pausedAt'> {
   readonly progress: WebhookProgress
-  /** The process that delivers to it. Undefined if there is none, or if its lease has expired. */
+  /** Identifies the progress as it is stored. */
+  readonly version: string
+  /** The process that delivers to it, because it has the lease. Undefined if there is none, or the webhook is paused. */
   readonly owner?: string | undefined
 }
+
+/** New progress, and the version of the one that it replaces. */
+type SavedProgress = Pick<Webhook, 'name' | 'progress' | 'version'>
 
 /** How long a lease lasts. If a process dies, another one can deliver after this time. */
 export const WEBHOOK_LEASE_MS = 10_000
@@ -83,8 +84,8 @@ type WebhookValue = Times<
 
 /** The record of the kind `webhook-progress`, with the same key. */
 interface ProgressValue extends Times<WebhookProgress, (typeof PROGRESS_TIMES)[number]> {
-  /** The process that delivers, if it still has the lease. */
-  readonly owner?: string | undefined
+  /** Random, if a process must not replace the progress by what it knows. */
+  readonly renewed?: string | undefined
 }
 
 const PROGRESS_TIMES = [
@@ -110,8 +111,7 @@ const ATTEMPTS_MAX = 100
  * The webhooks in a store. Every method throws StoreUnavailable if the store is temporarily unavailable.
  *
  * One process at a time delivers, to all webhooks: the one that has the lease. It is measured by the clock of the store.
- * A lease that would last longer than any that is granted, because the clock was set back, has expired. The progress of
- * each webhook has the name of its owner, the process that has read it since it had the lease.
+ * A lease that would last longer than any that is granted, because the clock was set back, has expired.
  */
 export class WebhookStore {
   readonly #records: RecordStore
@@ -122,21 +122,20 @@ export class WebhookStore {
 
   /** Resolves to all webhooks, ordered by name in code point order. */
   async list(): Promise<Webhook[]> {
-    const { records, progress, leader } = await this.#read()
-    return records.flatMap(({ key, value }) => {
-      const found = progress.get(key)
-      if (found === undefined) return []
-      const { owner, ...rest } = parseProgress(found)
-      const { createdAt, previousUntil, ...webhook } = JSON.parse(value) as WebhookValue
+    const { webhooks, leader } = await this.#read()
+    return webhooks.map(({ webhook, progress: { value: version } }) => {
+      const { createdAt, previousUntil, ...value } = JSON.parse(webhook.value) as WebhookValue
+      const progress = parseProgress(version)
       return {
-        name: key,
-        ...webhook,
-        events: webhookEvents.filter((event) => webhook.events.includes(event)),
-        previousSecret: webhook.previousSecret,
+        name: webhook.key,
+        ...value,
+        events: webhookEvents.filter((event) => value.events.includes(event)),
+        previousSecret: value.previousSecret,
         previousUntil: toDate(previousUntil),
         createdAt: new Date(Number(createdAt)),
-        progress: rest,
-        owner: owner === leader ? owner : undefined,
+        progress,
+        version,
+        owner: progress.pausedAt === undefined ? leader : undefined,
       }
     })
   }
@@ -152,27 +151,26 @@ export class WebhookStore {
         {
           ...added,
           kind: 'webhook-progress',
-          next: formatProgress({ cursor, attempts: 0, pausedAt }),
+          next: renew({ cursor, attempts: 0, pausedAt }),
         },
       ],
       'all-or-none',
     )
     if (results.every(Boolean)) return 'added'
-    const { records } = await this.#records.listRecords(['webhook'])
-    return records.some((record) => record.key === key) ? 'taken' : 'full'
+    const isTaken = (await this.#records.findRecord('webhook', { key })) !== undefined
+    return isTaken ? 'taken' : 'full'
   }
 
   /**
    * Removes a webhook. Resolves to false if there is none with the name.
    *
-   * @param owner only remove it if this process is its owner
+   * @param version only remove it if its progress is this one
    */
-  async remove(name: string, owner?: string): Promise<boolean> {
-    const isRemoved = await this.#change(name, ({ webhook, progress }) => {
-      if (owner !== undefined && parseProgress(progress).owner !== owner) return []
+  remove(name: string, version?: string): Promise<boolean> {
+    return this.#change(name, ({ webhook, progress }) => {
+      if (version !== undefined && progress.value !== version) return []
       return [webhook, progress].map((record) => replace(record, undefined))
     })
-    return isRemoved
   }
 
   /** Replaces the secret, and keeps the current one as the previous one until a time. False if there is none. */
@@ -185,104 +183,89 @@ export class WebhookStore {
   }
 
   /**
-   * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. It has no owner then, so that the
-   * process cannot save progress that it made before. Resolves to false if there is none.
+   * Makes a webhook deliver at once, whether it is paused or waits for its next attempt. The process that delivers begins
+   * again then. Resolves to false if there is none.
    *
    * @param fromOldest continue with the oldest retained change, instead of the next one
    */
   resume(name: string, fromOldest: boolean): Promise<boolean> {
     return this.#change(name, ({ progress }) => {
-      const { cursor, lastSuccessAt, lastFailureAt, lastFailure } = parseProgress(progress)
+      const { cursor, lastSuccessAt, lastFailureAt, lastFailure } = parseProgress(progress.value)
       const last = { lastSuccessAt, lastFailureAt, lastFailure }
       const resumed = { cursor: fromOldest ? undefined : cursor, attempts: 0, ...last }
-      return [replace(progress, formatProgress(resumed))]
+      return [replace(progress, renew(resumed))]
     })
   }
 
   /**
-   * Takes or renews the lease, and owns all webhooks that are not paused. Resolves to the names of those that the process
-   * did not own before, or undefined if another process has the lease.
+   * Takes or renews the lease. Resolves to false if another process has it.
    *
    * @param owner a name of the process that no other one has
    */
-  async lease(owner: string): Promise<string[] | undefined> {
-    const { leader, lease, now, progress } = await this.#read()
-    if (leader !== undefined && leader !== owner) return undefined
+  async lease(owner: string): Promise<boolean> {
+    const { now, lease, leader } = await this.#readLease()
+    if (leader !== undefined && leader !== owner) return false
     const next = JSON.stringify({ owner, until: now + WEBHOOK_LEASE_MS } satisfies Lease)
-    const isLeased = await changeRecord(this.#records, { ...LEASE, expected: lease, next })
-    if (!isLeased) return undefined
-    const taken = [...progress.values()].flatMap((record) => {
-      const value = parseProgress(record)
-      const isOwn = value.owner === owner || value.pausedAt !== undefined
-      return isOwn ? [] : replace(record, formatProgress({ ...value, owner }))
-    })
-    return this.#changeEach(taken)
+    return changeRecord(this.#records, { ...LEASE, expected: lease, next })
   }
 
   /** Ends the lease of a process, so that another one can take it at once. */
   async release(owner: string): Promise<void> {
-    const { leader, lease } = await this.#read()
+    const { lease, leader } = await this.#readLease()
     if (leader !== owner) return
     await changeRecord(this.#records, { ...LEASE, expected: lease, next: undefined })
   }
 
   /**
-   * Replaces the progress of webhooks. If that pauses a webhook, it has no owner any more. Does not change those that the
-   * process does not own. Resolves to the names of the others.
+   * Replaces the progress of webhooks, unless it has changed since it was read. Resolves to the new versions of the others,
+   * by name.
    */
-  async saveProgress(owner: string, saved: readonly SavedProgress[]): Promise<string[]> {
-    if (saved.length === 0) return []
-    const { progress } = await this.#read()
-    const changes = saved.flatMap(({ name, progress: next }) => {
-      const record = progress.get(name)
-      if (record === undefined || parseProgress(record).owner !== owner) return []
-      const isPaused = next.pausedAt !== undefined
-      return replace(record, formatProgress(isPaused ? next : { ...next, owner }))
+  async saveProgress(saved: readonly SavedProgress[]): Promise<Map<string, string>> {
+    const versions = new Map(saved.map(({ name, progress }) => [name, formatProgress(progress)]))
+    const changes = saved.flatMap(({ name, version: expected }): RecordChange[] => {
+      const next = versions.get(name)
+      return next === expected ? [] : [{ kind: 'webhook-progress', key: name, expected, next }]
     })
-    return this.#changeEach(changes)
+    if (changes.length === 0) return versions
+    const results = await this.#records.changeRecords(changes, 'each')
+    for (const [index, { key }] of changes.entries()) if (!results[index]) versions.delete(key)
+    return versions
   }
 
+  /** @param others the other kinds of records to read at the same moment */
+  async #readLease(...others: RecordKind[]) {
+    const { now, records } = await this.#records.listRecords(['webhook-lease', ...others])
+    const lease = records.find(({ kind }) => kind === 'webhook-lease')?.value
+    /** The leader is the process that has the lease. */
+    return { now, records, lease, leader: findLeader(lease, now) }
+  }
+
+  /** Resolves to the records of each webhook, and the process that delivers. */
   async #read() {
-    const { now, records } = await this.#records.listRecords([
-      'webhook',
-      'webhook-progress',
-      'webhook-lease',
-    ])
-    const ofKind = (kind: RecordKind) => records.filter((record) => record.kind === kind)
-    const lease = ofKind('webhook-lease')[0]?.value
-    return {
-      now,
-      records: ofKind('webhook'),
-      progress: new Map(ofKind('webhook-progress').map((record) => [record.key, record])),
-      lease,
-      /** The process that has the lease. */
-      leader: findLeader(lease, now),
-    }
+    const { records, leader } = await this.#readLease('webhook', 'webhook-progress')
+    const progress = new Map(
+      records.filter(({ kind }) => kind === 'webhook-progress').map((each) => [each.key, each]),
+    )
+    const webhooks = records
+      .filter(({ kind }) => kind === 'webhook')
+      .map((webhook) => ({ webhook, progress: known(progress.get(webhook.key)) }))
+    return { webhooks, leader }
   }
 
   /** Changes the records of one webhook, all or none. Resolves to false if there is nothing to change. */
   async #change(
     name: string,
-    change: (records: { webhook: StoredRecord; progress: StoredRecord }) => RecordChange[],
+    change: (found: { webhook: StoredRecord; progress: StoredRecord }) => RecordChange[],
   ): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const { records, progress } = await this.#read()
-      const webhook = records.find(({ key }) => key === name)
-      const found = progress.get(name)
-      if (webhook === undefined || found === undefined) return false
-      const changes = change({ webhook, progress: found })
+      const { webhooks } = await this.#read()
+      const found = webhooks.find(({ webhook }) => webhook.key === name)
+      const changes = found === undefined ? [] : change(found)
       if (changes.length === 0) return false
       const results = await this.#records.changeRecords(changes, 'all-or-none')
       if (results.every(Boolean)) return true
     }
     throw new StoreUnavailable('busy', `the webhook ${name} changes constantly`)
-  }
-
-  /** Resolves to the keys of the records that were changed. */
-  async #changeEach(changes: readonly RecordChange[]): Promise<string[]> {
-    if (changes.length === 0) return []
-    const results = await this.#records.changeRecords(changes, 'each')
-    return changes.filter((_, index) => results[index]).map(({ key }) => key)
   }
 }
 
@@ -297,11 +280,9 @@ function findLeader(lease: string | undefined, now: number): string | undefined 
   return until > now && until <= now + WEBHOOK_LEASE_MS ? owner : undefined
 }
 
-type OwnedProgress = WebhookProgress & Pick<ProgressValue, 'owner'>
-
-function parseProgress({ value }: StoredRecord): OwnedProgress {
+function parseProgress(value: string): WebhookProgress {
   const stored = JSON.parse(value) as ProgressValue
-  const { cursor, attempts, lastFailure, owner } = stored
+  const { cursor, attempts, lastFailure } = stored
   return {
     cursor,
     attempts,
@@ -311,13 +292,19 @@ function parseProgress({ value }: StoredRecord): OwnedProgress {
     lastSuccessAt: toDate(stored.lastSuccessAt),
     lastFailureAt: toDate(stored.lastFailureAt),
     lastFailure,
-    owner,
   }
 }
 
-function formatProgress(progress: OwnedProgress): string {
+/** The same progress has the same text. */
+function formatProgress(progress: WebhookProgress, renewed?: string): string {
+  const { cursor, attempts, lastFailure } = progress
   const times = PROGRESS_TIMES.map((name) => [name, time(progress[name])])
-  return JSON.stringify({ ...progress, ...Object.fromEntries(times) })
+  return JSON.stringify({ cursor, attempts, ...Object.fromEntries(times), lastFailure, renewed })
+}
+
+/** Formats progress that differs from all other, so that no process can replace it that has read another. */
+function renew(progress: WebhookProgress): string {
+  return formatProgress(progress, randomUUID())
 }
 
 function time(date: Date | undefined): number | undefined {

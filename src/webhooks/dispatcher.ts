@@ -1,42 +1,50 @@
+import { known } from '../../contract/known.ts'
 import type { Change } from '../../service/change-feed.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
+import { textLength } from '../../service/plant-content.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
 import type { Clock } from '../../time/clock.ts'
-import { retry } from '../../time/retry.ts'
-import type { ChangeMemory } from './change-memory.ts'
 import { eventOf, messageId, toEvent, toMessage } from './message.ts'
 import { DELAY_MAX_MS, isHopeless, retryDelay } from './retry-delays.ts'
 import type { DeliveryResult, Sender } from './sender.ts'
 import type { WebhookLog } from './webhook-log.ts'
 
-/** How many changes are read at a time. */
-const PAGE_SIZE = 200
-
-/** How many changes can be pending: the oldest one that is not acknowledged, and those that follow it. */
-const PENDING_MAX = 1000
+/** How many changes are read at a time. A crash repeats no more of them. */
+const PAGE_SIZE = 1000
 
 /** How long a read waits for changes. */
 const READ_MS = 60_000
 
-/** How long to wait before the next read, so that many small commits cause few reads. Less if there was a delivery. */
+/**
+ * After a page with fewer changes, the next one is read this long after it at the earliest, so that many small commits
+ * cause few reads. The pause is shorter after a delivery.
+ */
+const SMALL_PAGE = 200
 const PAUSE_MS = 100
 const DELIVERED_PAUSE_MS = 20
 
-/** How long to wait on average until other webhooks have delivered their changes. */
-const NO_ROOM_MS = 200
-
 /** How long to wait while the store is unavailable. */
 const UNAVAILABLE_MS = 500
+
+/**
+ * The limit on the text that all webhooks deliver at the same time, in characters. A delivery takes about five times as
+ * much memory. Small pages do not count, so that the usual changes are delivered while large ones wait.
+ */
+const TEXT_MAX = 2 ** 24
+const SMALL_TEXT = 2 ** 14
+
+/** How long a large page waits on average until it tries again. */
+const NO_ROOM_MS = 200
 
 const LOST = 'the changes after the last delivery are no longer kept'
 
 export interface DispatcherOptions {
   readonly webhook: Webhook
   readonly feed: Pick<SharedFeed, 'readNext'>
-  /** Shared by all webhooks. */
-  readonly memory: ChangeMemory
+  /** The text of the large pages that are being delivered. Shared by all webhooks. */
+  readonly inFlight: { text: number }
   readonly sender: Pick<Sender, 'send' | 'close'>
   readonly codec: PlantCodec
   readonly clock: Pick<Clock, 'now' | 'wait'>
@@ -54,16 +62,9 @@ type Failure = Pick<Extract<DeliveryResult, { result: 'failed' }>, 'reason' | 'r
 /** The progress after a success. */
 const WORKING = { attempts: 0, failingSince: undefined, nextAttemptAt: undefined }
 
-/** A change that was read, and is delivered or skipped after those before it. */
-interface Pending {
-  /** When it was made, in milliseconds since 1970. */
-  readonly at: number
-  isDone: boolean
-}
-
 /**
- * Delivers the changes to one webhook: those of one plant in order, those of different plants at the same time. After a
- * failure, it delivers only the oldest event, until that succeeds.
+ * Delivers the changes to one webhook, a page at a time: those of one plant in order, those of different plants at the same
+ * time. If a delivery fails, it delivers nothing else until that one succeeds.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -72,21 +73,16 @@ export class Dispatcher {
   readonly ended: Promise<void>
   #webhook: Webhook
   #progress: WebhookProgress
-  /** Aborts when no more deliveries can begin, because one has failed or the dispatcher was stopped. */
-  #round = new AbortController()
-  #hasFailed = false
   #isGone = false
-  /** Changes after the cursor, in their order. */
-  readonly #pending = new Map<string, Pending>()
-  /** Cursors of changes delivered or skipped before this round, after an older change that failed. */
-  #done: ReadonlySet<string> = new Set()
-  /** For each plant with deliveries in flight, the last one. It starts when the earlier ones have ended. */
-  readonly #inFlight = new Map<bigint, Promise<void>>()
-  #deliveryEnd = Promise.withResolvers<void>()
+  /** The changes of the page that are still to be delivered, each with the cursor before it. */
+  #waiting = new Map<Change, string | undefined>()
+  /** The cursor after the page. */
+  #pageEnd: string | undefined
+  /** The first change that failed in this round, or in the one before. */
+  #failed: Change | undefined
+  #hasFailed = false
   /** The time of the last change read or, if the page was empty, of the read. */
   #readUntil: number | undefined
-  /** Whether the last page that was read did not fit into memory. */
-  #needsRoom = false
 
   /** Starts to deliver. */
   constructor(options: DispatcherOptions) {
@@ -107,7 +103,8 @@ export class Dispatcher {
 
   /** When the oldest change to deliver was made, in milliseconds since 1970. Undefined if there is none. */
   get waitingSince(): number | undefined {
-    return this.#pending.values().next().value?.at
+    const oldest = this.#waiting.keys().next().value
+    return oldest && Date.parse(oldest.at)
   }
 
   /** Whether it was stopped, has paused the webhook, or the receiver responded with 410. */
@@ -128,164 +125,123 @@ export class Dispatcher {
   /** Abandons the attempts in flight, which are repeated later. */
   stop(): void {
     this.#stop.abort()
-    this.#round.abort()
+  }
+
+  /** The cursor before the first change that is neither delivered nor skipped. */
+  get #cursor(): string | undefined {
+    return this.#waiting.size === 0 ? this.#pageEnd : this.#waiting.values().next().value
   }
 
   async #run(): Promise<void> {
     const { clock, sender } = this.#options
-    const { signal } = this.#stop
-    const rounds = retry(() => this.#deliverRounds(), {
-      delayMs: UNAVAILABLE_MS,
-      signal,
-      wait: (delayMs) => clock.wait(delayMs, signal),
-    })
-    // It rejects only with the reason of the signal.
-    await Promise.allSettled([rounds])
-    await Promise.all(this.#inFlight.values())
+    while (!this.isOver) {
+      try {
+        await this.#deliverPage()
+      } catch (error) {
+        if (error instanceof StoreUnavailable) await clock.wait(UNAVAILABLE_MS, this.#stop.signal)
+        else this.#onBug(error)
+        await this.#waitForRetry()
+      }
+    }
     sender.close()
   }
 
-  /** @throws StoreUnavailable, while deliveries are in flight */
-  async #deliverRounds(): Promise<void> {
-    for (;;) {
-      await Promise.all(this.#inFlight.values())
-      if (this.isOver) return
-      this.#round = new AbortController()
-      this.#hasFailed = false
-      try {
-        await this.#waitForRetry()
-        await this.#deliverRound()
-      } catch (error) {
-        if (error instanceof StoreUnavailable) throw error
-        this.#onBug(error)
-      }
+  async #deliverPage(): Promise<void> {
+    const { clock } = this.#options
+    const count = await this.#read()
+    const pause = this.#waiting.size > 0 ? DELIVERED_PAUSE_MS : PAUSE_MS
+    // All webhooks continue at the same moment, so that they share the next read.
+    const next = clock.now() + pause - (clock.now() % pause)
+    while (this.#waiting.size > 0 && !this.isOver) {
+      await this.#waitForRetry()
+      await this.#deliverRound()
     }
+    if (count < SMALL_PAGE) await this.#waitUntil(next, pause)
+  }
+
+  /**
+   * Reads the next page. Pauses the webhook if changes were lost.
+   *
+   * @returns the number of changes
+   */
+  async #read(): Promise<number> {
+    const { clock, feed } = this.#options
+    const { cursor } = this.#progress
+    // From the first read on, the cursor shows if the next change is no longer retained.
+    const waitMs = cursor === undefined ? 0 : READ_MS
+    const request = { after: cursor, limit: PAGE_SIZE }
+    const page = await feed.readNext(request, waitMs, this.#stop.signal)
+    if (typeof page === 'string') {
+      this.#pause({ lastFailureAt: this.#now(), lastFailure: this.#explainLoss() }, true)
+      return 0
+    }
+    const { changes, next } = page
+    let before = cursor
+    for (const change of changes) {
+      if (this.#webhook.events.includes(eventOf(change))) this.#waiting.set(change, before)
+      before = change.cursor
+    }
+    this.#pageEnd = next
+    this.#readUntil = changes.length === 0 ? clock.now() : Date.parse(changes.at(-1)?.at ?? '')
+    if (this.#cursor !== cursor) this.#progress = { ...this.#progress, cursor: this.#cursor }
+    return changes.length
   }
 
   /** Waits for the next attempt, which an earlier process may have planned. */
   async #waitForRetry(): Promise<void> {
+    this.#hasFailed = false
+    const { nextAttemptAt } = this.#progress
+    if (nextAttemptAt !== undefined) await this.#waitUntil(Number(nextAttemptAt), DELAY_MAX_MS)
+  }
+
+  /** Waits until a time, but no longer than a maximum, in case the clock was set back. */
+  async #waitUntil(time: number, delayMax: number): Promise<void> {
     const { clock } = this.#options
-    const { nextAttemptAt, cursor } = this.#progress
-    if (nextAttemptAt === undefined) return
-    if (this.#pending.size === 0) await this.#read(cursor, 1, 0)
-    // It is limited in case the clock was set back.
-    const delay = Math.min(nextAttemptAt.getTime() - clock.now(), DELAY_MAX_MS)
-    if (delay > 0) await clock.wait(delay, this.#round.signal)
+    const delay = Math.min(time - clock.now(), delayMax)
+    if (delay > 0) await clock.wait(delay, this.#stop.signal)
   }
 
-  /** Reads changes, and begins to deliver them, until a delivery fails. */
+  /** Delivers the changes that are waiting until one fails. After a failure, delivers only that one. */
   async #deliverRound(): Promise<void> {
-    const { clock, memory } = this.#options
-    const { signal } = this.#round
-    this.#done = new Set([...this.#pending.keys()].filter((key) => this.#pending.get(key)?.isDone))
-    let cursor = this.#progress.cursor
-    while (!signal.aborted) {
-      // Reading a large page repeatedly would waste processor time.
-      if (this.#needsRoom && !memory.hasRoom) {
-        await clock.wait(2 * NO_ROOM_MS * Math.random(), signal)
-        continue
-      }
-      // From the first read on, the cursor shows if the next change is no longer retained.
-      const page = await this.#read(cursor, PAGE_SIZE, cursor === undefined ? 0 : READ_MS)
-      if (page === undefined) return
-      const { changes, next } = page
-      const release = memory.hold(changes)
-      this.#needsRoom = release === undefined
-      if (release === undefined) continue
-      const deliveries: Promise<void>[] = []
+    const { clock, inFlight, inFlightMax } = this.#options
+    const waiting = [...this.#waiting.keys()]
+    const changes = this.#progress.attempts === 0 ? waiting : [this.#failed ?? known(waiting[0])]
+    const text = changes.reduce((sum, { plant = {} }) => sum + textLength(plant), 0)
+    const large = text > SMALL_TEXT ? text : 0
+    while (large > 0 && inFlight.text >= TEXT_MAX && !this.isOver) {
+      await clock.wait(2 * NO_ROOM_MS * Math.random(), this.#stop.signal)
+    }
+    inFlight.text += large
+    const plants = Map.groupBy(changes, ({ id }) => id).values()
+    await Promise.all(
+      Array.from({ length: inFlightMax() }, (_, index) => this.#deliverPlants(plants, index)),
+    )
+    inFlight.text -= large
+  }
+
+  /** Delivers the changes of one plant after the other, as one of several that take the next plant. */
+  async #deliverPlants(plants: Iterable<readonly Change[]>, index: number): Promise<void> {
+    for (const changes of plants) {
       for (const change of changes) {
-        if (this.#done.has(change.cursor)) continue
-        while (!signal.aborted && !this.#canBegin(change)) await this.#deliveryEnd.promise
-        if (signal.aborted) break
-        const pending = this.#note(change)
-        if (!this.#webhook.events.includes(eventOf(change))) this.#finish(pending, {})
-        else deliveries.push(this.#begin(change, pending))
+        // Another process delivers it if this one has no lease.
+        if (this.isOver || this.#hasFailed || !this.#options.isLeader()) return
+        await this.#deliver(change).catch((error) => this.#onBug(error, change))
       }
-      Promise.all(deliveries).then(release)
-      const isStart = cursor === undefined && changes.length === 0
-      if (isStart) this.#progress = { ...this.#progress, cursor: next }
-      cursor = next
-      if (changes.length === PAGE_SIZE) continue
-      // All webhooks pause until the same moment, so that they share the next read.
-      const pause = deliveries.length > 0 ? DELIVERED_PAUSE_MS : PAUSE_MS
-      await clock.wait(pause - (clock.now() % pause), signal)
+      // There are more webhooks than before.
+      if (index >= this.#options.inFlightMax()) return
     }
-  }
-
-  /** Resolves to undefined if changes were lost, which pauses the webhook. */
-  async #read(after: string | undefined, limit: number, waitMs: number) {
-    const { clock, feed } = this.#options
-    const page = await feed.readNext({ after, limit }, waitMs, this.#round.signal)
-    if (typeof page === 'string') {
-      this.#pause({ lastFailureAt: this.#now(), lastFailure: this.#explainLoss() }, true)
-      return undefined
-    }
-    const [first, last = first] = [page.changes[0], page.changes.at(-1)]
-    // The cursor may have passed some changes of the page since the round began.
-    const next = page.changes.find(({ cursor }) => !this.#done.has(cursor))
-    if (next !== undefined && this.#pending.size === 0) this.#note(next)
-    if (after === undefined) this.#forgetBefore(first)
-    this.#readUntil = last === undefined ? clock.now() : Date.parse(last.at)
-    return page
-  }
-
-  /**
-   * Forgets the changes before the oldest one retained. Without a cursor, they can be deleted before they are
-   * delivered, and would never be done.
-   */
-  #forgetBefore(oldest: Change | undefined): void {
-    for (const [cursor, pending] of this.#pending) {
-      if (cursor === oldest?.cursor) {
-        if (pending.isDone) this.#finish(pending, {})
-        return
-      }
-      this.#pending.delete(cursor)
-    }
-  }
-
-  /** Whether the delivery of a change can begin. */
-  #canBegin({ cursor, id }: Change): boolean {
-    // A receiver that fails gets one attempt at a time.
-    const inFlightMax = this.#progress.attempts > 0 ? 1 : this.#options.inFlightMax()
-    const canStart = this.#inFlight.has(id) || this.#inFlight.size < inFlightMax
-    return canStart && (this.#pending.has(cursor) || this.#pending.size < PENDING_MAX)
-  }
-
-  #note({ cursor, at }: Change): Pending {
-    const known = this.#pending.get(cursor)
-    if (known !== undefined) return known
-    const pending = { at: Date.parse(at), isDone: false }
-    this.#pending.set(cursor, pending)
-    return pending
-  }
-
-  /** Begins a delivery, which follows those of the same plant. Never rejects. */
-  #begin(change: Change, pending: Pending): Promise<void> {
-    const { id } = change
-    const delivery = this.#deliver(change, pending, this.#inFlight.get(id))
-      .catch((error) => this.#onBug(error))
-      .then(() => {
-        if (this.#inFlight.get(id) === delivery) this.#inFlight.delete(id)
-        this.#deliveryEnd.resolve()
-        this.#deliveryEnd = Promise.withResolvers()
-      })
-    this.#inFlight.set(id, delivery)
-    return delivery
   }
 
   /** Makes one attempt to deliver an event, and records the result. */
-  async #deliver(change: Change, pending: Pending, earlier?: Promise<void>): Promise<void> {
-    const { clock, codec, isLeader, sender } = this.#options
-    await earlier
-    // The next round, or another process, delivers it.
-    if (this.#round.signal.aborted || !isLeader()) return
+  async #deliver(change: Change): Promise<void> {
+    const { clock, codec, sender } = this.#options
     const webhook = this.#webhook
     const id = messageId(webhook.name, change)
     const message = toMessage(id, toEvent(codec, change), webhook, clock.now())
     const delivery = await sender.send(webhook.url, message, this.#stop.signal)
     switch (delivery.result) {
       case 'received':
-        this.#acknowledge(pending)
+        this.#acknowledge(change)
         break
       case 'gone':
         this.#isGone = true
@@ -293,33 +249,24 @@ export class Dispatcher {
         break
       case 'failed':
         // An abandoned attempt is not a failure.
-        if (!this.isOver) this.#retryLater(delivery)
+        if (!this.isOver) this.#retryLater(delivery, change)
     }
   }
 
-  #acknowledge(pending: Pending): void {
+  #acknowledge(change: Change): void {
     const { log } = this.#options
     const { attempts } = this.#progress
     // After a failure in the same round, that delivery shows whether the receiver works again.
     const isWorking = !this.#hasFailed
+    if (isWorking) this.#failed = undefined
+    this.#waiting.delete(change)
+    const working = isWorking ? WORKING : {}
     const lastSuccessAt = this.#now()
-    this.#finish(pending, isWorking ? { ...WORKING, lastSuccessAt } : { lastSuccessAt })
+    this.#progress = { ...this.#progress, ...working, lastSuccessAt, cursor: this.#cursor }
     log.onDelivered(this.name, isWorking ? attempts : 0)
   }
 
-  /** Advances the cursor up to the oldest change that is neither delivered nor skipped. */
-  #finish(pending: Pending, progress: Partial<WebhookProgress>): void {
-    pending.isDone = true
-    let { cursor } = this.#progress
-    for (const [next, { isDone }] of this.#pending) {
-      if (!isDone) break
-      this.#pending.delete(next)
-      cursor = next
-    }
-    this.#progress = { ...this.#progress, ...progress, cursor }
-  }
-
-  #retryLater({ reason, retryAfterMs }: Failure): void {
+  #retryLater({ reason, retryAfterMs }: Failure, change?: Change): void {
     const { log } = this.#options
     const now = this.#now()
     const { attempts, failingSince = now, nextAttemptAt } = this.#progress
@@ -336,15 +283,15 @@ export class Dispatcher {
     const next = now.getTime() + retryDelay(failed.attempts, retryAfterMs, Math.random())
     const earliest = isFirst ? 0 : Number(nextAttemptAt)
     this.#progress = { ...failed, nextAttemptAt: new Date(Math.max(next, earliest)) }
+    if (isFirst) this.#failed = change
     this.#hasFailed = true
-    this.#round.abort()
     log.onFailed(this.name, this.#progress)
     if (isHopeless(failed, now)) this.#pause({})
   }
 
-  #onBug(error: unknown): void {
+  #onBug(error: unknown, change?: Change): void {
     this.#options.log.onError(this.name, error)
-    this.#retryLater({ reason: 'internal error', retryAfterMs: 0 })
+    this.#retryLater({ reason: 'internal error', retryAfterMs: 0 }, change)
   }
 
   #pause(failed: Partial<WebhookProgress>, hasMissedChanges = false): void {
@@ -357,7 +304,7 @@ export class Dispatcher {
   /** Why the next changes cannot be read. */
   #explainLoss(): string {
     // The first of them was made then, or later.
-    const since = this.waitingSince ?? this.#readUntil
+    const since = this.#readUntil
     if (since === undefined) {
       return `${LOST} (--keep-changes, --keep-changes-bytes), or the database was restored`
     }

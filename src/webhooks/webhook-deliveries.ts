@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
+import { known } from '../../contract/known.ts'
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { type RestrictionReader, readRestriction } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
-import {
-  WEBHOOK_LEASE_MS,
-  type Webhook,
-  type WebhookProgress,
-  type Webhooks,
-} from '../../service/webhook-store.ts'
+import { WEBHOOK_LEASE_MS, type Webhook, type Webhooks } from '../../service/webhook-store.ts'
 import { type Clock, systemClock } from '../../time/clock.ts'
-import { ChangeMemory } from './change-memory.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { SenderOptions } from './sender.ts'
 import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
@@ -64,8 +59,8 @@ export interface WebhookFigures extends DeliveryCounts {
 
 interface Delivery {
   readonly dispatcher: Dispatcher
-  /** The progress of the dispatcher that is in the store. */
-  saved: WebhookProgress
+  /** The version of the progress in the store. */
+  version: string
 }
 
 /**
@@ -81,7 +76,7 @@ export class WebhookDeliveries {
   /** Identifies the process in leases. */
   readonly #owner = randomUUID()
   readonly #feed: SharedFeed
-  readonly #memory = new ChangeMemory()
+  readonly #inFlight = { text: 0 }
   /** By the name of the webhook. */
   readonly #deliveries = new Map<string, Delivery>()
   readonly #stop = new AbortController()
@@ -165,18 +160,23 @@ export class WebhookDeliveries {
   /** Saves the progress of all webhooks, and removes those whose receivers responded with 410. */
   async #save(): Promise<void> {
     const { webhooks } = this.#options
-    const unsaved = [...this.#deliveries]
-      .filter(([, { dispatcher, saved }]) => dispatcher.progress !== saved)
-      .map(([name, { dispatcher }]) => ({ name, progress: dispatcher.progress }))
-    const owned = unsaved.length === 0 ? [] : await webhooks.saveProgress(this.#owner, unsaved)
-    for (const { name, progress } of unsaved) {
-      const delivery = this.#deliveries.get(name)
-      if (delivery !== undefined && owned.includes(name)) delivery.saved = progress
-      else this.#drop(name)
-    }
-    for (const [name, { dispatcher, saved }] of this.#deliveries) {
-      if (!dispatcher.isOver || dispatcher.progress !== saved) continue
-      const isRemoved = dispatcher.isGone && (await webhooks.remove(name, this.#owner))
+    if (this.#deliveries.size === 0) return
+    const current = Array.from(this.#deliveries, ([name, { dispatcher, version }]) => {
+      return { name, version, progress: dispatcher.progress }
+    })
+    const versions = await webhooks.saveProgress(current)
+    for (const { name, progress } of current) {
+      const delivery = known(this.#deliveries.get(name))
+      const version = versions.get(name)
+      // The operator has changed it, or another process.
+      if (version === undefined) {
+        this.#drop(name)
+        continue
+      }
+      delivery.version = version
+      const { dispatcher } = delivery
+      if (!dispatcher.isOver || dispatcher.progress !== progress) continue
+      const isRemoved = dispatcher.isGone && (await webhooks.remove(name, version))
       if (isRemoved) this.#webhookLog.onRemoved(name)
       this.#deliveries.delete(name)
     }
@@ -189,10 +189,12 @@ export class WebhookDeliveries {
     this.#isMirror = this.#webhooks.length > 0 && typeof (await readRestriction(store)) === 'object'
     this.#webhookLog.retain(new Set(this.#webhooks.map(({ name }) => name)))
     const owned = this.#isMirror ? [] : this.#webhooks.filter(({ owner }) => owner === this.#owner)
-    const names = new Set(owned.map(({ name }) => name))
     const share = Math.max(1, Math.floor(CONNECTIONS_MAX / owned.length))
     this.#inFlightMax = Math.min(IN_FLIGHT_MAX, share)
-    for (const name of this.#deliveries.keys()) if (!names.has(name)) this.#drop(name)
+    for (const [name, { version }] of this.#deliveries) {
+      const isSame = owned.some((each) => each.name === name && each.version === version)
+      if (!isSame) this.#drop(name)
+    }
     for (const webhook of owned) {
       const delivery = this.#deliveries.get(webhook.name)
       if (delivery === undefined) await this.#start(webhook)
@@ -202,18 +204,15 @@ export class WebhookDeliveries {
 
   /** Whether to take or renew the lease. */
   #needsLease(): boolean {
-    if (this.#isMirror) return false
-    const active = this.#webhooks.filter(({ progress }) => progress.pausedAt === undefined)
-    const owners = new Set(active.map(({ owner }) => owner))
-    const isFree = owners.delete(undefined)
-    const isOwn = owners.delete(this.#owner)
-    return owners.size === 0 && (isFree || (isOwn && !this.#isLeasedFor(RENEWAL_MS)))
+    const active = this.#webhooks.find(({ progress }) => progress.pausedAt === undefined)
+    if (this.#isMirror || active === undefined) return false
+    const { owner } = active
+    return owner === undefined || (owner === this.#owner && !this.#isLeasedFor(RENEWAL_MS))
   }
 
   async #lease(): Promise<void> {
     const requestedAt = this.#clock.now()
-    const taken = await this.#options.webhooks.lease(this.#owner)
-    if (taken === undefined) return
+    if (!(await this.#options.webhooks.lease(this.#owner))) return
     this.#leasedAt = requestedAt
     if (this.#stop.signal.aborted) return
     this.#term.abort()
@@ -226,8 +225,7 @@ export class WebhookDeliveries {
       this.#leasedAt = NEVER
       this.#stopAll()
     })
-    // Another process, or the operator, may have changed their progress.
-    for (const name of taken) this.#drop(name)
+    // Another process may have made progress meanwhile.
     await this.#refresh()
   }
 
@@ -251,11 +249,10 @@ export class WebhookDeliveries {
       import('./sender.ts'),
     ])
     if (this.#stop.signal.aborted || !this.#isLeader()) return
-    const { progress, name } = webhook
     const dispatcher = new Dispatcher({
       webhook,
       feed: this.#feed,
-      memory: this.#memory,
+      inFlight: this.#inFlight,
       sender: new Sender(this.#options),
       codec: this.#options.codec,
       clock: this.#clock,
@@ -264,7 +261,7 @@ export class WebhookDeliveries {
       inFlightMax: () => this.#inFlightMax,
       keepChanges: this.#options.keepChanges,
     })
-    this.#deliveries.set(name, { dispatcher, saved: progress })
+    this.#deliveries.set(webhook.name, { dispatcher, version: webhook.version })
   }
 
   /** Stops the deliveries to a webhook, and discards the progress that is not saved. */

@@ -16,8 +16,6 @@ export class WebhookLog {
   readonly #log: FastifyBaseLogger
   readonly #counts = new Map<string, DeliveryCounts>()
   readonly #failures = new LimitedLog({ periodMs: FAILURE_PERIOD_MS })
-  /** The webhooks whose last delivery failed. */
-  readonly #failing = new Set<string>()
 
   constructor(log: FastifyBaseLogger) {
     this.#log = log
@@ -32,19 +30,19 @@ export class WebhookLog {
     for (const name of this.#counts.keys()) {
       if (names.has(name)) continue
       this.#counts.delete(name)
-      this.#forgetFailures(name)
+      this.#failures.forget(name)
     }
   }
 
   onDelivered(name: string, failedAttempts: number): void {
-    this.#count(name, { received: 1, failed: 0 })
-    if (failedAttempts === 0 || !this.#forgetFailures(name)) return
+    this.#count(name, 'received')
+    if (failedAttempts === 0) return
+    this.#failures.forget(name)
     this.#log.info({ webhook: name, attempts: failedAttempts + 1 }, 'the webhook works again')
   }
 
   onFailed(name: string, progress: WebhookProgress): void {
-    this.#count(name, { received: 0, failed: 1 })
-    this.#failing.add(name)
+    this.#count(name, 'failed')
     const { attempts, lastFailure: reason, nextAttemptAt } = progress
     const details = { webhook: name, attempts, reason, nextAttemptAt }
     this.#failures.write(name, () => this.#log.warn(details, 'webhook delivery failed'))
@@ -72,17 +70,8 @@ export class WebhookLog {
     this.#log.error({ webhook: name, err: error }, 'internal error while delivering a webhook')
   }
 
-  /** Returns whether the webhook was failing. */
-  #forgetFailures(name: string): boolean {
-    this.#failures.forget(name)
-    return this.#failing.delete(name)
-  }
-
-  #count(name: string, { received, failed }: DeliveryCounts): void {
+  #count(name: string, result: keyof DeliveryCounts): void {
     const counts = this.countsOf(name)
-    this.#counts.set(name, {
-      received: counts.received + received,
-      failed: counts.failed + failed,
-    })
+    this.#counts.set(name, { ...counts, [result]: counts[result] + 1 })
   }
 }

@@ -61,7 +61,10 @@ t.test('copied tokens stay valid, and a second copy skips them', async (t) => {
 
 t.test('a copied webhook keeps its secrets and continues after the latest change', async (t) => {
   const { from, to, use, copy } = await databases(t)
-  const webhooksIn = (database: string) => use(database, (store) => new WebhookStore(store).list())
+  const webhooksIn = (database: string) =>
+    use(database, async (store) =>
+      (await new WebhookStore(store).list()).map(({ version: _, ...webhook }) => webhook),
+    )
   await use(from, async (store) => {
     const rotation = { previousSecret: 'whsec_B', previousUntil: UNTIL }
     await new WebhookStore(store).add(
@@ -118,9 +121,8 @@ async function frozenDatabases(t: Test) {
   /** Does what a service on the source does to its webhook. */
   const progress = (change: { cursor: string } | { pausedAt: Date }) =>
     use(from, async (store) => {
-      await new WebhookStore(store).lease('service')
       const { progress } = await webhookIn(store, 'orders')
-      t.equal(await save(store, 'service', 'orders', { ...progress, ...change }), true)
+      t.equal(await save(store, 'orders', { ...progress, ...change }), true)
     })
   const deliver = async () => {
     const page = await use(from, (store) => store.readChanges({ after: 'latest', limit: 1 }))

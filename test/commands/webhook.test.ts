@@ -63,14 +63,13 @@ t.test('list shows successes, failures and pauses', async (t) => {
   const at = new Date()
   const failed = { lastFailureAt: at, lastFailure: 'status 500', attempts: 3 }
   await use(async (store) => {
-    await new WebhookStore(store).lease('process')
     for (const [name, progress] of Object.entries({
       works: { lastSuccessAt: at },
       failing: failed,
       paused: { ...failed, pausedAt: at, cursor: 'malformed' },
     })) {
       const { cursor } = (await webhookIn(store, name)).progress
-      await save(store, 'process', name, { cursor, attempts: 0, ...progress })
+      await save(store, name, { cursor, attempts: 0, ...progress })
     }
   })
   const { stdout } = await webhook('list')
@@ -128,9 +127,8 @@ t.test('remove and retry change the webhook', async (t) => {
     [['--from-oldest'], undefined],
   ] as const) {
     await use(async (store) => {
-      await new WebhookStore(store).lease('process')
       const { progress } = await webhookIn(store, 'orders')
-      await save(store, 'process', 'orders', { ...progress, attempts: 5, pausedAt: new Date() })
+      await save(store, 'orders', { ...progress, attempts: 5, pausedAt: new Date() })
     })
     const stdout = `resumed orders in ${database}\n`
     t.strictSame(await webhook('retry', 'orders', ...options), { code: 0, stdout, stderr: '' })

@@ -29,9 +29,9 @@ export class Model {
     this.nextOutcome = inTurn(faults.outcomes, 'received')
   }
 
-  add(id: bigint, type: Change['type'], length: number): void {
+  add(id: bigint, type: Change['type']): void {
     const place = { cursor: cursorOf(this.feed.length + 1), at: CREATED_AT.toISOString(), id }
-    const plant = { name: 'x'.repeat(length) }
+    const plant = { name: 'Abies' }
     this.feed.push(type === 'removed' ? { ...place, type } : { ...place, type, plant })
     this.#added.resolve()
     this.#added = Promise.withResolvers()

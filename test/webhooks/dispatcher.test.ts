@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
-import type { Webhook, WebhookProgress } from '../../service/webhook-store.ts'
-import { ChangeMemory } from '../../src/webhooks/change-memory.ts'
+import { type Webhook, type WebhookProgress, webhookEvents } from '../../service/webhook-store.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import type { Message } from '../../src/webhooks/message.ts'
 import type { DeliveryResult } from '../../src/webhooks/sender.ts'
@@ -47,7 +46,7 @@ async function newWebhook(t: Test) {
     const dispatcher = new Dispatcher({
       webhook: await webhookIn(store, 'orders'),
       feed: new SharedFeed(store),
-      memory: new ChangeMemory(),
+      inFlight: { text: 0 },
       sender,
       codec: new PlantCodec([]),
       clock: new FastClock(),
@@ -120,39 +119,28 @@ t.test('progress does not pass an event that was not delivered', async (t) => {
   t.same(plants().slice(2000), idsFrom(1001, 500))
 })
 
-for (const [what, count] of [
-  ['the only one', 1],
-  ['followed by delivered ones', 3],
-  ['followed by others', 20],
-] as const) {
-  t.test(`without a cursor, a failed change can be deleted that is ${what}`, async (t) => {
-    const { store, start, attempts, respond, plants } = await newWebhook(t)
-    const webhook = await webhookIn(store, 'orders')
-    await createPlants(store, 1, count)
-    const changes = await changesAfter(store, webhook.progress.cursor)
-    const feed = new SharedFeed(store)
-    let reads = 0
-    let deleted: string | undefined
-    const readNext: SharedFeed['readNext'] = ({ after = deleted, limit }, waitMs, signal) => {
-      reads++
-      return feed.readNext({ after, limit }, waitMs, signal)
-    }
-    respond(() => {
-      if (attempts.length > 1) return RECEIVED
-      deleted = changes[0]?.cursor
-      return FAILED
-    })
-    const dispatcher = await start({
-      webhook: withProgress(webhook, { cursor: undefined }),
-      feed: { readNext },
-    })
-    // From the oldest change before and after it was deleted, and from the end.
-    await settle(() => reads === 3)
-    t.same(plants(), idsFrom(1, count))
-    t.equal(dispatcher.progress.cursor, changes.at(-1)?.cursor)
-    t.equal(dispatcher.waitingSince, undefined)
-  })
-}
+t.test('only the change that failed is delivered until it succeeds', async (t) => {
+  const { store, start, attempts, plants, log } = await newWebhook(t)
+  await createPlants(store, 1, 1)
+  await store.update(1n, { tag: 'Tree' })
+  await createPlants(store, 2, 1)
+  const webhook = await webhookIn(store, 'orders')
+  const { cursor } = webhook.progress
+  const dispatcher = await start({ webhook: { ...webhook, events: webhookEvents } })
+  await settle(() => attempts.length === 2)
+  attempts[1]?.resolve(FAILED)
+  await settle()
+  t.same(plants(), [1n, 2n], 'the other one is still in flight')
+  attempts[0]?.resolve(RECEIVED)
+  await settle(() => attempts.length === 3)
+  t.not(dispatcher.progress.cursor, cursor)
+  attempts[2]?.resolve(FAILED)
+  await settle(() => attempts.length === 4)
+  attempts[3]?.resolve(RECEIVED)
+  await settle(() => attempts.length === 5)
+  t.same(plants(), [1n, 2n, 2n, 2n, 1n])
+  t.same(log, ['failed 1', 'delivered 0', 'failed 2', 'delivered 2'])
+})
 
 t.test('a failure before the clock was set back counts from then on', async (t) => {
   const { store, start, attempts } = await newWebhook(t)
@@ -182,22 +170,20 @@ t.test('a bug in an attempt is logged, and the attempt is repeated', async (t) =
   t.match(dispatcher.progress, { lastFailure: 'internal error', attempts: 0 })
 })
 
-t.test('large changes are delivered one after the other, and small ones meanwhile', async (t) => {
-  const memory = new ChangeMemory(1)
+t.test('large changes wait for others, and small ones do not', async (t) => {
+  const inFlight = { text: 2 ** 24 }
   const clock = new FastClock()
-  const large = 'x'.repeat(20_000)
-  const webhooks = [await newWebhook(t), await newWebhook(t), await newWebhook(t)] as const
-  for (const [index, { store, start, attempts }] of webhooks.entries()) {
-    await store.create({ id: 1n, name: index < 2 ? large : 'Abies' })
-    await start({ memory, clock })
-    if (index !== 1) await settle(() => attempts.length === 1)
-  }
-  const [first, second, third] = webhooks
-  t.same([first.plants(), second.plants(), third.plants()], [[1n], [], [1n]])
-  t.equal(memory.hasRoom, false)
-  first.attempts[0]?.resolve(RECEIVED)
-  await settle(() => second.attempts.length === 1)
-  second.attempts[0]?.resolve(RECEIVED)
-  await settle(() => memory.hasRoom)
-  t.same(second.log, ['delivered 0'])
+  const webhooks = [await newWebhook(t), await newWebhook(t)] as const
+  const [large, small] = webhooks
+  await large.store.create({ id: 1n, name: 'x'.repeat(20_000) })
+  await small.store.create({ id: 1n, name: 'Abies' })
+  for (const { start } of webhooks) await start({ inFlight, clock })
+  await settle(() => small.attempts.length === 1)
+  t.same(large.plants(), [])
+  inFlight.text--
+  await settle(() => large.attempts.length === 1)
+  t.equal(inFlight.text, 2 ** 24 - 1 + 20_000)
+  large.attempts[0]?.resolve(RECEIVED)
+  await settle(() => inFlight.text === 2 ** 24 - 1)
+  t.same(large.log, ['delivered 0'])
 })

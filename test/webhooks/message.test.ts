@@ -1,8 +1,6 @@
 import { Webhook as Verifier } from 'standardwebhooks'
 import t from 'tap'
-import type { Webhook } from '../../service/webhook-store.ts'
 import { currentSecrets, newSecret, sign } from '../../src/webhooks/message.ts'
-import { newWebhook } from '../stores/webhook-suite.ts'
 
 const body = '{"id":9223372036854775807,"name":"Weißtanne \u{1f332}"}'
 
@@ -45,8 +43,7 @@ t.test('secrets are random and have 256 bits', async (t) => {
 })
 
 t.test('the old secret signs for some time after a rotation', async (t) => {
-  const { cursor, ...fields } = newWebhook('a', { secret: 'new' })
-  const webhook: Webhook = { ...fields, progress: { cursor, attempts: 0 } }
+  const webhook = { secret: 'new' }
   t.same(currentSecrets(webhook, 0), ['new'])
   const rotated = { ...webhook, previousSecret: 'old', previousUntil: new Date(1000) }
   t.same(currentSecrets(rotated, 999), ['new', 'old'])

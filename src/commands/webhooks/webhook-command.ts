@@ -66,11 +66,11 @@ function copyWebhooksCommand(): Command {
       const { requireDelivered } = await import('./webhook-lag.ts')
       await requireDelivered(source, from, wait)
     },
-    content: ({ progress: _, owner: __, ...content }) => content,
+    content: ({ progress: _, version: __, owner: ___, ...content }) => content,
     async adder(store) {
       const { readLatestCursor } = await import('../../../service/change-feed.ts')
       const cursor = await readLatestCursor(store)
-      return async ({ progress: { pausedAt }, ...webhook }) =>
+      return async ({ progress: { pausedAt }, version: _, owner: __, ...webhook }) =>
         (await new WebhookStore(store).add({ ...webhook, cursor, pausedAt })) === 'added'
     },
     // The source has delivered what a mirror has received since an earlier copy.
