@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { MEGABYTE } from './plants.ts'
+import { MAX, MEGABYTE } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** The requirements of PlantStore.count for large stores. What it counts must be limited. */
@@ -23,34 +23,37 @@ export async function countSuite(t: Test, engine: Engine): Promise<void> {
   }
   await importPlants(store, large, 'stop')
 
-  t.test('have exact counts if few plants are selected', async (t) => {
+  t.test('are counted at once if few plants are selected', async (t) => {
     t.strictSame(await store.count({ text: '', tag: 'even' }), {
-      plants: COUNT_MAX / 2,
-      isExact: true,
+      found: COUNT_MAX / 2,
+      next: undefined,
     })
-    t.strictSame(await store.count({ text: '', tag: 'large' }), { plants: 12, isExact: true })
+    t.strictSame(await store.count({ text: '', tag: 'large' }), { found: 12, next: undefined })
   })
 
-  t.test('have counts of at least as many plants as were examined', async (t) => {
-    t.strictSame(await store.count({ text: '' }), { plants: COUNT_MAX, isExact: false })
-    t.strictSame(await store.count({ text: 'X' }), { plants: SEARCH_MAX.plants, isExact: false })
-    t.strictSame(await store.count({ text: 'x', tag: 'even' }), {
-      plants: SEARCH_MAX.plants,
-      isExact: false,
-    })
-    t.strictSame(await store.count({ text: 'none' }), { plants: 0, isExact: false })
-    t.strictSame(await store.count({ text: 'x', tag: null }), {
-      plants: SEARCH_MAX.plants / 2,
-      isExact: false,
-    })
-    const untagged = await store.count({ text: '', tag: null })
-    t.equal(untagged.isExact, false)
-    t.ok(untagged.plants >= COUNT_MAX / 2 - large.length && untagged.plants <= COUNT_MAX / 2)
+  t.test('are counted in ranges', async (t) => {
+    const { plants: examined } = SEARCH_MAX
+    const searched = BigInt(examined) - 1n
+    for (const [request, found, next] of [
+      [{ text: '' }, COUNT_MAX, BigInt(COUNT_MAX) - 1n],
+      [{ text: '', after: 4n }, COUNT_MAX, BigInt(COUNT_MAX) + 4n],
+      [{ text: '', after: BigInt(COUNT_MAX) - 1n }, large.length, undefined],
+      [{ text: '', after: MAX }, 0, undefined],
+      [{ text: '', tag: null }, COUNT_MAX / 2, BigInt(COUNT_MAX) - 1n],
+      [{ text: 'X' }, examined, searched],
+      [{ text: 'x', after: MAX }, 0, undefined],
+      [{ text: 'x', tag: 'even' }, examined, 2n * searched],
+      [{ text: 'none' }, 0, searched],
+      [{ text: 'x', tag: null }, examined / 2, searched],
+    ] as const) {
+      t.strictSame(await store.count(request), { found, next }, JSON.stringify(request, exact))
+    }
   })
 
   t.test('are limited in the text that is counted at once', async (t) => {
-    const { plants, isExact } = await store.count({ text: '\u{1f331}', tag: 'large' })
-    t.equal(isExact, false)
-    t.ok(plants > 0 && plants < large.length)
+    const request = { text: '\u{1f331}', tag: 'large' }
+    t.strictSame(await store.count(request), { found: 1, next: BigInt(COUNT_MAX) })
   })
 }
+
+const exact = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)

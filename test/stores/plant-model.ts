@@ -3,12 +3,13 @@ import type { FieldsPatch } from '../../service/plant-content.ts'
 import type {
   ApplyMode,
   ChangeResult,
+  CountedRange,
+  CountRequest,
   CreateResult,
   NewPlant,
   NoMatch,
   PageRequest,
   PlantChange,
-  PlantCount,
   PlantFilter,
   PlantPage,
   PlantPatch,
@@ -73,8 +74,9 @@ export class PlantModel implements Modeled {
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
 
-  count(filter: PlantFilter): PlantCount {
-    return { plants: this.#matching(filter).length, isExact: true }
+  count({ after, ...filter }: CountRequest): CountedRange {
+    const { found } = this.search({ ...filter, after, limit: Number.MAX_SAFE_INTEGER })
+    return { found, next: undefined }
   }
 
   #matching({ text, tag }: PlantFilter): StoredPlant[] {

@@ -8,7 +8,6 @@ import { feedSuite } from './feed-suite.ts'
 import { fieldsSuite, settingSuite } from './fields-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { listSuite } from './list-suite.ts'
-import { longReadSuite } from './long-read-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
 import { restrictionSuite } from './restriction-suite.ts'
@@ -51,7 +50,6 @@ const CHANGES: Suites = [
 
 const READS: Suites = [
   ['reading plants', readSuite],
-  ['long reads', longReadSuite],
   ['searching plants', searchSuite],
   ['counting plants', countSuite],
   ['listing tags', tagSuite],

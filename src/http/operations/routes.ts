@@ -152,6 +152,7 @@ function encode(value: unknown): string {
 class WaitingClient implements Client {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
+  #signal: AbortSignal | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.#request = request
@@ -162,8 +163,13 @@ class WaitingClient implements Client {
     return known(this.#request.grant)
   }
 
-  /** A new one on each access, because few requests need it. */
+  /** Made on the first access, because few requests need it. */
   get signal(): AbortSignal {
+    this.#signal ??= this.#makeSignal()
+    return this.#signal
+  }
+
+  #makeSignal(): AbortSignal {
     const controller = new AbortController()
     const abort = () => controller.abort()
     const { socket } = this.#request.raw

@@ -2,14 +2,14 @@ import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/cha
 import { textLength } from '../../../service/plant-content.ts'
 import type {
   ApplyMode,
+  CountedRange,
+  CountRequest,
   CreateResult,
   ListResult,
   NewPlant,
   NoMatch,
   PageRequest,
   PlantChange,
-  PlantCount,
-  PlantFilter,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -29,7 +29,6 @@ import type {
   RestrictionResult,
   RestrictionStep,
 } from '../../../service/restriction.ts'
-import type { AcquireSlot } from '../../../service/short-read.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import { type ChangeList, measureList } from '../shared/plant-change.ts'
@@ -122,30 +121,28 @@ export class PostgresStore implements Store {
     return this.#lists.submit({ changes, mode })
   }
 
-  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
-    return this.#pointReads(id, acquireSlot)
+  get(id: bigint): Promise<StoredPlant | undefined> {
+    return this.#pointReads(id)
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return listPlants(this.#read, request, acquireSlot)
+  list(request: PageRequest): Promise<PlantPage> {
+    return listPlants(this.#read, request)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return getPlants(this.#read, ids, acquireSlot)
+  getAll(ids: readonly bigint[]): Promise<PlantPage> {
+    return getPlants(this.#read, ids)
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    await acquireSlot?.()
+  search(request: SearchRequest): Promise<PlantPage> {
     return searchPlants(this.#read, request)
   }
 
-  async count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
-    await acquireSlot?.()
-    return countPlants(this.#read, filter)
+  count(request: CountRequest): Promise<CountedRange> {
+    return countPlants(this.#read, request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
-    return listTags(this.#read, request, acquireSlot)
+  listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
+    return listTags(this.#read, request)
   }
 
   update(
@@ -195,8 +192,8 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(() => this.#ping())
   }
 
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
-    return this.#feed.readChanges(request, acquireSlot)
+  readChanges(request: ChangesRequest): Promise<ChangePage | NoChanges> {
+    return this.#feed.readChanges(request)
   }
 
   nextCommit(): Promise<void> {

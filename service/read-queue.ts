@@ -1,0 +1,149 @@
+import type { Client } from '../contract/operation-types.ts'
+import { StoreUnavailable } from './plant-store.ts'
+
+/** Makes a read in its turn. */
+export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
+
+interface WaitingRead {
+  readonly start: () => void
+  readonly refuse: (error: StoreUnavailable) => void
+}
+
+/**
+ * The reads of some kind that a thread makes for requests. A few run at a time, and the others wait. Clients take turns
+ * (round-robin). If too many reads wait, the client that has most loses its latest.
+ */
+export class ReadQueue {
+  readonly #runningMax: number
+  readonly #waitingMax: number
+  /** By client, in the order of their turns. */
+  readonly #waiting = new Map<string, WaitingRead[]>()
+  #waitingCount = 0
+  #running = 0
+
+  constructor(max: { readonly running: number; readonly waiting: number }) {
+    this.#runningMax = max.running
+    this.#waitingMax = max.waiting
+  }
+
+  /**
+   * Makes a read for a client.
+   *
+   * @throws StoreUnavailable if too many reads wait, or if the client gives up while this one waits
+   */
+  take<Result>(client: Client, read: () => Promise<Result>): Promise<Result> {
+    return this.#take(client, read, false)
+  }
+
+  /**
+   * Returns a function that makes the reads of one job, each in a turn of the client. A job that has begun precedes the
+   * other reads of its client, and its next read throws StoreUnavailable if the client has disconnected.
+   */
+  jobFor(client: Client): InTurn {
+    let hasBegun = false
+    return (read) => {
+      const result = this.#take(client, read, hasBegun)
+      hasBegun = true
+      return result
+    }
+  }
+
+  async #take<Result>(
+    client: Client,
+    read: () => Promise<Result>,
+    isContinued: boolean,
+  ): Promise<Result> {
+    if (isContinued && client.signal.aborted) throw disconnected()
+    if (this.#running < this.#runningMax) this.#running++
+    else await this.#wait(client, isContinued)
+    try {
+      return await read()
+    } catch (error) {
+      // The waiting reads would find out as slowly.
+      if (error instanceof StoreUnavailable && error.reason === 'failing') this.#refuseAll(error)
+      throw error
+    } finally {
+      this.#startNext()
+    }
+  }
+
+  async #wait({ grant, signal }: Client, isContinued: boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const { name, subject: owner = name } = grant
+    const read: WaitingRead = { start: resolve, refuse: reject }
+    const others = this.#waiting.get(owner) ?? []
+    this.#waiting.set(owner, isContinued ? [read, ...others] : [...others, read])
+    this.#waitingCount++
+    if (this.#waitingCount > this.#waitingMax) this.#refuseOne()
+    const abandon = () => {
+      const index = this.#waiting.get(owner)?.indexOf(read) ?? -1
+      if (index !== -1) this.#remove(owner, index)
+      reject(disconnected())
+    }
+    if (signal.aborted) abandon()
+    signal.addEventListener('abort', abandon)
+    return promise.finally(() => signal.removeEventListener('abort', abandon))
+  }
+
+  #remove(owner: string, index: number): WaitingRead | undefined {
+    const reads = this.#waiting.get(owner) ?? []
+    const [read] = reads.splice(index, 1)
+    this.#waitingCount--
+    if (reads.length === 0) this.#waiting.delete(owner)
+    return read
+  }
+
+  #refuseOne(): void {
+    let most = 0
+    let owner = ''
+    for (const [each, { length }] of this.#waiting) {
+      if (length >= most) [owner, most] = [each, length]
+    }
+    this.#remove(owner, -1)?.refuse(new StoreUnavailable('busy', 'too many reads are waiting'))
+  }
+
+  #refuseAll(error: StoreUnavailable): void {
+    for (const { refuse } of [...this.#waiting.values()].flat()) refuse(error)
+    this.#waiting.clear()
+    this.#waitingCount = 0
+  }
+
+  /** Passes the place of a read that has ended to the next one. */
+  #startNext(): void {
+    const [owner] = this.#waiting.keys()
+    if (owner === undefined) {
+      this.#running--
+      return
+    }
+    const next = this.#remove(owner, 0)
+    const rest = this.#waiting.get(owner)
+    if (rest !== undefined) {
+      this.#waiting.delete(owner)
+      this.#waiting.set(owner, rest)
+    }
+    next?.start()
+  }
+}
+
+function disconnected(): StoreUnavailable {
+  return new StoreUnavailable('busy', 'the client has disconnected')
+}
+
+/** Plants or changes of a small read. */
+const SMALL_ROWS_MAX = 100
+
+/**
+ * The queues of one thread. Each read takes a few milliseconds at most. So waiting takes no longer than a second, even if
+ * a single client has sent all reads.
+ */
+export class ReadQueues {
+  /** Few enough to end soon if each reads a large plant. Enough places for all connections, by default. */
+  readonly #small = new ReadQueue({ running: 64, waiting: 2048 })
+  /** Pages of more, and jobs. One at a time leaves time for small reads. */
+  readonly large = new ReadQueue({ running: 1, waiting: 64 })
+
+  /** The queue for reads of at most this many plants or changes. */
+  of(rows: number): ReadQueue {
+    return rows > SMALL_ROWS_MAX ? this.large : this.#small
+  }
+}
