@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Client } from '../contract/operation-types.ts'
 import { StoreUnavailable } from './plant-store.ts'
 
@@ -5,6 +6,7 @@ import { StoreUnavailable } from './plant-store.ts'
 export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
 interface WaitingRead {
+  readonly client: Client
   readonly start: () => void
   readonly refuse: (error: StoreUnavailable) => void
 }
@@ -16,20 +18,23 @@ interface WaitingRead {
 export class ReadQueue {
   readonly #runningMax: number
   readonly #waitingMax: number
+  readonly #checksClients: boolean
   /** By client, in the order of their turns. */
   readonly #waiting = new Map<string, WaitingRead[]>()
   #waitingCount = 0
   #running = 0
 
-  constructor(max: { readonly running: number; readonly waiting: number }) {
+  /** @param checksClients whether to find out before each read if its client is still there */
+  constructor(max: { readonly running: number; readonly waiting: number }, checksClients = false) {
     this.#runningMax = max.running
     this.#waitingMax = max.waiting
+    this.#checksClients = checksClients
   }
 
   /**
    * Makes a read for a client.
    *
-   * @throws StoreUnavailable if too many reads wait, or if the client gives up while this one waits
+   * @throws StoreUnavailable if too many reads wait, or if the client has disconnected before the read begins
    */
   take<Result>(client: Client, read: () => Promise<Result>): Promise<Result> {
     return this.#take(client, read, false)
@@ -37,7 +42,7 @@ export class ReadQueue {
 
   /**
    * Returns a function that makes the reads of one job, each in a turn of the client. A job that has begun precedes the
-   * other reads of its client, and its next read throws StoreUnavailable if the client has disconnected.
+   * other reads of its client.
    */
   jobFor(client: Client): InTurn {
     let hasBegun = false
@@ -53,10 +58,14 @@ export class ReadQueue {
     read: () => Promise<Result>,
     isContinued: boolean,
   ): Promise<Result> {
-    if (isContinued && client.signal.aborted) throw disconnected()
     if (this.#running < this.#runningMax) this.#running++
     else await this.#wait(client, isContinued)
     try {
+      if (this.#checksClients) {
+        // Until the next turn of the event loop, it is unknown whether a client closes its connection after a request.
+        await setImmediate()
+        if (client.isGone()) throw disconnected()
+      }
       return await read()
     } catch (error) {
       // The waiting reads would find out as slowly.
@@ -67,22 +76,24 @@ export class ReadQueue {
     }
   }
 
-  async #wait({ grant, signal }: Client, isContinued: boolean): Promise<void> {
+  #wait(client: Client, isContinued: boolean): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const { name, subject: owner = name } = grant
-    const read: WaitingRead = { start: resolve, refuse: reject }
+    const { name, subject: owner = name } = client.grant
+    const read: WaitingRead = { client, start: resolve, refuse: reject }
     const others = this.#waiting.get(owner) ?? []
     this.#waiting.set(owner, isContinued ? [read, ...others] : [...others, read])
     this.#waitingCount++
+    if (this.#waitingCount > this.#waitingMax) this.#refuseGone()
     if (this.#waitingCount > this.#waitingMax) this.#refuseOne()
-    const abandon = () => {
-      const index = this.#waiting.get(owner)?.indexOf(read) ?? -1
-      if (index !== -1) this.#remove(owner, index)
-      reject(disconnected())
+    return promise
+  }
+
+  #refuseGone(): void {
+    for (const [owner, reads] of this.#waiting) {
+      for (let index = reads.length - 1; index >= 0; index--) {
+        if (reads[index]?.client.isGone()) this.#remove(owner, index)?.refuse(disconnected())
+      }
     }
-    if (signal.aborted) abandon()
-    signal.addEventListener('abort', abandon)
-    return promise.finally(() => signal.removeEventListener('abort', abandon))
   }
 
   #remove(owner: string, index: number): WaitingRead | undefined {
@@ -110,18 +121,26 @@ export class ReadQueue {
 
   /** Passes the place of a read that has ended to the next one. */
   #startNext(): void {
-    const [owner] = this.#waiting.keys()
-    if (owner === undefined) {
-      this.#running--
-      return
+    for (let next = this.#removeNext(); next !== undefined; next = this.#removeNext()) {
+      if (!next.client.isGone()) {
+        next.start()
+        return
+      }
+      next.refuse(disconnected())
     }
+    this.#running--
+  }
+
+  #removeNext(): WaitingRead | undefined {
+    const [owner] = this.#waiting.keys()
+    if (owner === undefined) return undefined
     const next = this.#remove(owner, 0)
     const rest = this.#waiting.get(owner)
     if (rest !== undefined) {
       this.#waiting.delete(owner)
       this.#waiting.set(owner, rest)
     }
-    next?.start()
+    return next
   }
 }
 
@@ -132,15 +151,17 @@ function disconnected(): StoreUnavailable {
 /** Plants or changes of a small read. */
 const SMALL_ROWS_MAX = 100
 
-/**
- * The queues of one thread. Each read takes a few milliseconds at most. So waiting takes no longer than a second, even if
- * a single client has sent all reads.
- */
+/** The queues of one thread. */
 export class ReadQueues {
-  /** Few enough to end soon if each reads a large plant. Enough places for all connections, by default. */
-  readonly #small = new ReadQueue({ running: 64, waiting: 2048 })
+  /** One plant, or a small page. There are places for all connections, by default. */
+  readonly #small: ReadQueue
   /** Pages of more, and jobs. One at a time leaves time for small reads. */
-  readonly large = new ReadQueue({ running: 1, waiting: 64 })
+  readonly large = new ReadQueue({ running: 1, waiting: 64 }, true)
+
+  /** @param smallReadsMax how many small reads run at a time */
+  constructor(smallReadsMax: number) {
+    this.#small = new ReadQueue({ running: smallReadsMax, waiting: 2048 })
+  }
 
   /** The queue for reads of at most this many plants or changes. */
   of(rows: number): ReadQueue {

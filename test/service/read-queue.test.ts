@@ -7,9 +7,9 @@ import { ReadQueue, ReadQueues } from '../../service/read-queue.ts'
 /** How many can wait. */
 const PLACES = 64
 
-function clientOf(name: string, subject?: string, signal = new AbortController().signal): Client {
+function clientOf(name: string, subject?: string, signal?: AbortSignal): Client {
   const grant: Grant = { name, scopes: ['read'], ...(subject !== undefined && { subject }) }
-  return { grant, signal }
+  return { grant, isGone: () => signal?.aborted === true }
 }
 
 /** Reads that end when the test wants, in the order in which they start. */
@@ -57,7 +57,7 @@ t.test('reads run one at a time, and those of a client in their order', async (t
 })
 
 t.test('a small read does not wait for a large one', async (t) => {
-  const queues = new ReadQueues()
+  const queues = new ReadQueues(1)
   const held = Promise.withResolvers<void>()
   const large = queues.of(101).take(clientOf('a'), () => held.promise)
   t.equal(await queues.of(100).take(clientOf('a'), async () => 'small'), 'small')
@@ -90,9 +90,8 @@ t.test(
 )
 
 t.test('a job ends when its client has disconnected', async (t) => {
-  const reads = new Reads()
   const client = new AbortController()
-  const job = reads.queue.jobFor(clientOf('a', undefined, client.signal))
+  const job = new ReadQueues(1).large.jobFor(clientOf('a', undefined, client.signal))
   await job(async () => {})
   client.abort()
   await t.rejects(
@@ -161,11 +160,26 @@ t.test('a read is not made if its client has disconnected, or does while it wait
   await settled()
   waiting.abort()
   first.abort()
-  await settled()
-  const hasGone = 'the store is busy: the client has disconnected'
-  t.strictSame(reads.refused, [`gone: ${hasGone}`, `waiting: ${hasGone}`])
   await reads.next()
   await reads.next()
   await Promise.all(all)
+  const hasGone = 'the store is busy: the client has disconnected'
+  t.strictSame(reads.refused, [`waiting: ${hasGone}`, `gone: ${hasGone}`])
   t.strictSame(reads.started, ['first', 'last'], 'a read that runs is never cut')
+})
+
+t.test('the reads of clients that have disconnected make room for others', async (t) => {
+  const reads = new Reads()
+  const gone = new AbortController()
+  const all = Array.from({ length: PLACES + 1 }, (_, index) =>
+    reads.begin(`a${index}`, clientOf('a', undefined, index > 2 ? gone.signal : undefined)),
+  )
+  await settled()
+  gone.abort()
+  all.push(reads.begin('last', clientOf('a')))
+  await settled()
+  t.equal(reads.refused.length, PLACES - 2)
+  for (const _ of all) await reads.next()
+  await Promise.all(all)
+  t.strictSame(reads.started, ['a0', 'a1', 'a2', 'last'])
 })

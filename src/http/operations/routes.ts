@@ -152,7 +152,6 @@ function encode(value: unknown): string {
 class WaitingClient implements Client {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
-  #signal: AbortSignal | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.#request = request
@@ -163,21 +162,7 @@ class WaitingClient implements Client {
     return known(this.#request.grant)
   }
 
-  /** Made on the first access, because few requests need it. */
-  get signal(): AbortSignal {
-    this.#signal ??= this.#makeSignal()
-    return this.#signal
-  }
-
-  #makeSignal(): AbortSignal {
-    const controller = new AbortController()
-    const abort = () => controller.abort()
-    const { socket } = this.#request.raw
-    const { raw: response } = this.#reply
-    if (!socket.readable) abort()
-    response.once('close', abort)
-    socket.once('end', abort)
-    response.once('close', () => socket.off('end', abort))
-    return controller.signal
+  isGone(): boolean {
+    return !this.#request.raw.socket.readable || this.#reply.raw.destroyed
   }
 }
