@@ -107,8 +107,8 @@ interface Counted {
 /** Who has sent a request, and waits for the response. */
 export interface Client {
   readonly grant: Grant
-  /** Aborts when the client has closed its side of the connection. */
-  readonly signal: AbortSignal
+  /** Whether the client has closed its side of the connection. */
+  isGone(): boolean
 }
 
 /** One method for each `operationId`. */

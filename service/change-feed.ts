@@ -1,6 +1,5 @@
 import type { components } from '../contract/api.gen.ts'
 import type { Plant } from './plant-content.ts'
-import type { AcquireSlot } from './short-read.ts'
 
 type Schemas = components['schemas']
 
@@ -48,13 +47,12 @@ export type NoChanges = 'malformed' | 'expired'
 export interface ChangeFeed {
   /**
    * Resolves to the changes after a cursor, in order. The cost is independent of the position and of the number of
-   * changes. A page can have fewer changes than the limit if they are very large, but has at least one if there are
-   * any. A change is returned only once it would survive a failure, as PlantStore's durability demands. After `latest`,
+   * changes. A page can have fewer changes than the limit, but has at least one if there are any. A change is returned only once it would survive a failure, as PlantStore's durability demands. After `latest`,
    * there is always a page.
    *
    * @throws StoreUnavailable
    */
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges>
+  readChanges(request: ChangesRequest): Promise<ChangePage | NoChanges>
 
   /**
    * Resolves soon after the next commit by any process that may have made changes: within 50 ms on SQLite, within

@@ -8,24 +8,24 @@ import type {
 import type { ChangePage, NoChanges } from './change-feed.ts'
 import { countEffects, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
-import type { LongReads } from './long-reads.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import { hasSameContent } from './plant-content.ts'
 import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './plant-store.ts'
+import { countPlants, listTags, searchPlants } from './read-jobs.ts'
+import type { ReadQueues } from './read-queue.ts'
 import { type RestrictionReader, readOnlyReason, readRestriction } from './restriction.ts'
-import type { AcquireSlot } from './short-read.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
   readonly #store: RequestStore & RestrictionReader
-  readonly #longReads: LongReads
+  readonly #reads: ReadQueues
   readonly #codec: PlantCodec
 
-  constructor(store: RequestStore & RestrictionReader, longReads: LongReads, codec: PlantCodec) {
+  constructor(store: RequestStore & RestrictionReader, reads: ReadQueues, codec: PlantCodec) {
     this.#store = store
-    this.#longReads = longReads
+    this.#reads = reads
     this.#codec = codec
   }
 
@@ -82,44 +82,35 @@ export class PlantService implements Handlers {
     if (contradiction !== undefined) return { failure: 'invalid-parameter', message: contradiction }
     const { q: text = '', untagged } = query
     const filter = { text, tag: untagged ? null : query.tag }
-    return this.#longReads.perform(client, (acquireSlot) =>
-      query.count
-        ? this.#readCountedPage(query, filter, acquireSlot)
-        : this.#readPage(query, filter, acquireSlot),
-    )
-  }
-
-  async #readCountedPage(query: ListQuery, filter: PlantFilter, acquireSlot: AcquireSlot) {
-    const count = await this.#store.count(filter, acquireSlot)
-    // The count has acquired the slot.
-    const page = await this.#readPage(query, filter)
-    return { ...page, count }
-  }
-
-  async #readPage(
-    { id, after, limit }: ListQuery,
-    { text, tag }: PlantFilter,
-    acquireSlot?: AcquireSlot,
-  ) {
-    const page = await (id !== undefined
-      ? this.#store.getAll(inOrder(id, after), acquireSlot)
-      : text !== '' || tag === null
-        ? this.#store.search({ text, tag, after, limit }, acquireSlot)
-        : this.#store.list({ tag, after, limit }, acquireSlot))
+    const count = query.count
+      ? await countPlants(this.#store, filter, this.#reads.large.jobFor(client))
+      : undefined
+    const page = await this.#readPage(query, filter, client)
     const { next } = page
     return {
       body: this.#codec.pageJson(page),
       next: next === undefined ? undefined : { after: next },
+      ...(count && { count }),
     }
+  }
+
+  #readPage({ id, after, limit }: ListQuery, { text, tag }: PlantFilter, client: Client) {
+    if (id !== undefined) {
+      const ids = inOrder(id, after)
+      return this.#reads.of(ids.length).take(client, () => this.#store.getAll(ids))
+    }
+    if (text !== '' || tag === null) {
+      const request = { text, tag, after, limit }
+      return searchPlants(this.#store, request, this.#reads.large.jobFor(client))
+    }
+    return this.#reads.of(limit).take(client, () => this.#store.list({ tag, after, limit }))
   }
 
   async listTags(
     { query }: OperationRequest<'listTags'>,
     client: Client,
   ): Promise<OperationResult<'listTags'>> {
-    const page = await this.#longReads.perform(client, (acquireSlot) =>
-      this.#store.listTags(query, acquireSlot),
-    )
+    const page = await listTags(this.#store, query, this.#reads.large.jobFor(client))
     if (page === 'malformed') {
       const message = 'the query parameter after must be a position from a Link header'
       return { failure: 'invalid-parameter', message }
@@ -132,9 +123,7 @@ export class PlantService implements Handlers {
     { params: { id }, expected }: OperationRequest<'getPlant'>,
     client: Client,
   ): Promise<OperationResult<'getPlant'>> {
-    const plant = await this.#longReads.perform(client, (acquireSlot) =>
-      this.#store.get(id, acquireSlot),
-    )
+    const plant = await this.#reads.of(1).take(client, () => this.#store.get(id))
     if (plant === undefined) return toFailure(id, 'not-found')
     const version = contentVersion(plant)
     const matches = expected === undefined || expected.includes(version)
@@ -177,9 +166,9 @@ export class PlantService implements Handlers {
     { query: { after, limit } }: OperationRequest<'listChanges'>,
     client: Client,
   ): Promise<OperationResult<'listChanges'>> {
-    const page = await this.#longReads.perform(client, (acquireSlot) =>
-      this.#store.readChanges({ after, limit }, acquireSlot),
-    )
+    const page = await this.#reads
+      .of(limit)
+      .take(client, () => this.#store.readChanges({ after, limit }))
     return changesResult(this.#codec, page)
   }
 

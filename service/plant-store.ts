@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
 import type { components } from '../contract/api.gen.ts'
 import { limits } from '../contract/limits.gen.ts'
-import type { Json, PlantCount } from '../contract/operation-types.ts'
+import type { Json } from '../contract/operation-types.ts'
 import { hashedText, hashVersion, shortVersion } from '../contract/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
-import type { AcquireSlot } from './short-read.ts'
 
-export type { NewPlant, Plant, PlantCount, PlantPatch, StoredPlant }
+export type { NewPlant, Plant, PlantPatch, StoredPlant }
 
 /**
  * The result of a create:
@@ -105,16 +104,33 @@ export interface PlantFilter {
 
 export interface SearchRequest extends PlantFilter, Omit<PageRequest, 'tag'> {}
 
+export interface CountRequest extends PlantFilter, Pick<PageRequest, 'after'> {}
+
 export interface PlantPage {
   /**
    * The plants in JSON, ordered by id, without optional whitespace. A page is only ever sent, and a database formats
-   * plants faster than we build objects. An engine can return fewer plants than the limit if they are very large, but
-   * returns at least one if any match. Only a search can return none although more follow.
+   * plants faster than we build objects. A page ends once it has PAGE_TEXT_MAX of text, but has at least one plant if any
+   * match. Only a search can return none although more follow.
    */
   readonly json: Json<components['schemas']['StoredPlant'][]>
+  /** The number of plants. */
+  readonly found: number
   /** The id after which the next page begins; undefined on the last page. */
   readonly next: bigint | undefined
 }
+
+/** How many plants of a range match. */
+export interface CountedRange {
+  readonly found: number
+  /** The id after which the next range begins; undefined if no plants follow. */
+  readonly next: bigint | undefined
+}
+
+/**
+ * The limit on the text of a page or batch, not counting its last plant, in UTF-16 units (SQLite) or bytes
+ * (PostgreSQL).
+ */
+export const PAGE_TEXT_MAX = 2 ** 18
 
 /** The longest tag that is listed, in characters: the longest that the contract accepts as a parameter. */
 export const LISTED_TAG_MAX = limits.listPlants.tag.maxLength
@@ -122,14 +138,11 @@ export const LISTED_TAG_MAX = limits.listPlants.tag.maxLength
 /** The longest cursor in a list of tags, in characters. */
 export const TAG_CURSOR_MAX = limits.listTags.after.maxLength
 
-/**
- * How much a search examines at most, not counting its last plant. `bytes` are those of names, tags and own fields. It
- * takes a few milliseconds.
- */
-export const SEARCH_MAX = { plants: 20_000, bytes: 2 ** 21 }
+/** How much a search examines at most, not counting its last plant. `bytes` are those of names, tags and own fields. */
+export const SEARCH_MAX = { plants: 4000, bytes: 2 ** 19 }
 
-/** How many plants a count examines at most if it reads no names. It takes about as long as a search. */
-export const COUNT_MAX = 100_000
+/** How many plants a count examines at most if it reads no names. */
+export const COUNT_MAX = 20_000
 
 export interface TagsRequest {
   /** The `next` of the previous page. */
@@ -155,12 +168,17 @@ export interface TagPage {
  * Durability: a change resolves only after it would survive a power failure. Concurrent changes can share a
  * commit.
  *
- * Consistency: a read sees every change that had resolved when the read began.
+ * Consistency: a read sees every change that had resolved when the read began, and all its plants at one moment.
+ *
+ * Short reads: a read takes a few milliseconds at most, unless a single plant takes longer. See read-jobs.ts for more.
  *
  * Errors: every method throws StoreUnavailable if the store is temporarily unavailable. A change that throws
  * may still have been applied; repeating it is safe.
  */
 export interface PlantStore extends ChangeFeed {
+  /** How many small reads to make at a time for requests: as many as the engine needs to be busy. */
+  readonly smallReadsMax: number
+
   /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
   create(plant: NewPlant): Promise<CreateResult>
 
@@ -174,40 +192,40 @@ export interface PlantStore extends ChangeFeed {
   apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
-  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined>
+  get(id: bigint): Promise<StoredPlant | undefined>
 
   /**
    * Resolves to a page of plants. The cost is independent of the position of the page and of the number of
    * stored plants.
    */
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
+  list(request: PageRequest): Promise<PlantPage>
 
   /**
    * Resolves to a page of the plants with some ids.
    *
    * @param ids in ascending order, each once. Those without a plant are ignored.
    */
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage>
+  getAll(ids: readonly bigint[]): Promise<PlantPage>
 
   /**
    * Resolves to a page of the plants that match. Examines no more than SEARCH_MAX, in id order, so `next` can be the id
-   * of a plant that does not match. Always a long read.
+   * of a plant that does not match.
    */
-  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage>
+  search(request: SearchRequest): Promise<PlantPage>
 
   /**
-   * Counts the plants that match. Examines about COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With a tag, it
-   * examines only the plants with that tag. Always a long read.
+   * Counts the plants that match in a range. Examines COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With
+   * a tag, it examines only the plants with that tag.
    */
-  count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount>
+  count(request: CountRequest): Promise<CountedRange>
 
   /**
    * Resolves to a page of the tags that plants have, each once, in an order that the engine chooses and never changes.
-   * Omits tags of more than LISTED_TAG_MAX characters, so a page can be shorter than its limit. The cost is independent
-   * of the number of stored plants. Always a long read. `malformed` if `after` is not a cursor that this engine has
-   * issued.
+   * Omits tags of more than LISTED_TAG_MAX characters, and ends once the tags that it has examined have PAGE_TEXT_MAX of
+   * text, so a page can be shorter than its limit. The cost is independent of the number of stored plants. `malformed` if
+   * `after` is not a cursor that this engine has issued.
    */
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'>
+  listTags(request: TagsRequest): Promise<TagPage | 'malformed'>
 
   /** Applies a patch and resolves to the updated plant. `expected` works as in PlantChange. */
   update(

@@ -4,10 +4,10 @@ import { type ContractDocument, plantMembers, withoutResponses } from '../../con
 import type { Client } from '../../contract/operation-types.ts'
 import type { AccessTokens } from '../../service/access-tokens.ts'
 import type { ChangesRequest } from '../../service/change-feed.ts'
-import { LongReads } from '../../service/long-reads.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import type { RequestStore } from '../../service/plant-store.ts'
+import { ReadQueues } from '../../service/read-queue.ts'
 import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -123,12 +123,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Faults: every error that the contract documents for the operation.
     faults?.inject(scope)
     // The operation and its response: what the contract documents for each, and 304.
-    const longReads = new LongReads()
+    const reads = new ReadQueues(store.smallReadsMax)
     const codec = new PlantCodec(plantMembers(contract), options.hiddenFields)
-    const service = new PlantService(store, longReads, codec)
+    const service = new PlantService(store, reads, codec)
     const feed = new SharedFeed(store)
     const readFor = (client: Client) => (request: ChangesRequest) =>
-      longReads.perform(client, (acquireSlot) => store.readChanges(request, acquireSlot))
+      reads.of(request.limit).take(client, () => store.readChanges(request))
     const follow = followChanges(service, feed, readFor, new Followers(app, tokens), codec)
     await scope.register(openapiGlue, {
       specification: withoutResponses(contract),

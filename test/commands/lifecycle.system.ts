@@ -58,7 +58,7 @@ t.test('a request that never ends does not delay the stop', async (t) => {
   t.notOk(existsSync(`${database}-wal`))
 })
 
-t.test('long reads that wait do not delay the stop', async (t) => {
+t.test('reads that wait do not delay the stop', async (t) => {
   const { command, url } = await start(t)
   for (let id = 1; id <= 20; id++) {
     t.equal((await createPlant(url, TOKEN, { id, name: 'x'.repeat(1_000_000) })).status, 200)

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { type ContractDocument, loadContract, matchOperations } from '../../contract/contract.ts'
-import { LongReads } from '../../service/long-reads.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { PlantService } from '../../service/plant-service.ts'
+import { ReadQueues } from '../../service/read-queue.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 
 const codec = new PlantCodec([])
-const service = new PlantService({} as Store, new LongReads(), codec)
+const service = new PlantService({} as Store, new ReadQueues(1), codec)
 
 t.test('the scopes, media types and status of an operation come from the contract', async (t) => {
   const json = { mediaTypes: ['application/json'], bodyRequired: true }
@@ -115,7 +115,7 @@ for (const [what, change, message] of INVALID) {
 
 t.test('an inherited method is not a handler', async (t) => {
   t.throws(
-    () => matchOperations(loadContract(), new Inheriting({} as Store, new LongReads(), codec)),
+    () => matchOperations(loadContract(), new Inheriting({} as Store, new ReadQueues(1), codec)),
     {
       message: 'the operation listPlants has no handler',
     },

@@ -147,21 +147,6 @@ async function readFields(t: Test, engine: Engine): Promise<void> {
     )
     t.ok(JSON.stringify(found.map(toTexts)) === JSON.stringify(PLANTS.map(toTexts)))
   })
-
-  t.test('after a slot is acquired if they are long', async (t) => {
-    let slots = 0
-    const acquireSlot = async () => {
-      slots++
-    }
-    await store.get(1n, acquireSlot)
-    await store.getAll([1n, 2n], acquireSlot)
-    t.equal(slots, 0)
-    await store.get(1000n, acquireSlot)
-    await store.getAll([1000n], acquireSlot)
-    await store.list({ after: 999n, limit: 1 }, acquireSlot)
-    await store.readChanges({ after: start, limit: 1000 }, acquireSlot)
-    t.equal(slots, 4)
-  })
 }
 
 function tagged(tag: string | undefined): StoredPlant[] {

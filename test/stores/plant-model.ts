@@ -3,12 +3,13 @@ import type { FieldsPatch } from '../../service/plant-content.ts'
 import type {
   ApplyMode,
   ChangeResult,
+  CountedRange,
+  CountRequest,
   CreateResult,
   NewPlant,
   NoMatch,
   PageRequest,
   PlantChange,
-  PlantCount,
   PlantFilter,
   PlantPage,
   PlantPatch,
@@ -23,9 +24,10 @@ import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
 export type Modeled = {
-  [Name in Exclude<keyof PlantStore, 'ping' | 'exportPlants' | keyof ChangeFeed>]: (
-    ...parameters: Parameters<PlantStore[Name]>
-  ) => Awaited<ReturnType<PlantStore[Name]>>
+  [Name in Exclude<
+    keyof PlantStore,
+    'smallReadsMax' | 'ping' | 'exportPlants' | keyof ChangeFeed
+  >]: (...parameters: Parameters<PlantStore[Name]>) => Awaited<ReturnType<PlantStore[Name]>>
 } & { exportPlants(): StoredPlant[] }
 
 /** PlantStore on a Map. */
@@ -73,8 +75,9 @@ export class PlantModel implements Modeled {
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
 
-  count(filter: PlantFilter): PlantCount {
-    return { plants: this.#matching(filter).length, isExact: true }
+  count({ after, ...filter }: CountRequest): CountedRange {
+    const { found } = this.search({ ...filter, after, limit: Number.MAX_SAFE_INTEGER })
+    return { found, next: undefined }
   }
 
   #matching({ text, tag }: PlantFilter): StoredPlant[] {

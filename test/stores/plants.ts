@@ -45,7 +45,8 @@ export async function exported(store: PlantStore): Promise<StoredPlant[]> {
 
 /** A page with some plants. Without `next`, it is the last one. */
 export function pageWith(plants: readonly StoredPlant[], next?: bigint): PlantPage {
-  return { json: `[${plants.map(plantJson).join()}]` as PlantPage['json'], next }
+  const json = `[${plants.map(plantJson).join()}]` as PlantPage['json']
+  return { json, found: plants.length, next }
 }
 
 /** The plants of a page. */

@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import type { PlantPage, PlantStore, SearchRequest } from '../../service/plant-store.ts'
-import { BATCH_TEXT_MAX } from '../../src/stores/shared/page-limits.ts'
+import {
+  PAGE_TEXT_MAX,
+  type PlantPage,
+  type PlantStore,
+  SEARCH_MAX,
+  type SearchRequest,
+} from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { PlantModel } from './plant-model.ts'
-import { byId, EDGES, pageWith, plantsIn, STRINGS, samePlants } from './plants.ts'
+import { byId, EDGES, MAX, MEGABYTE, pageWith, plantsIn, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
 /** Letters that other rules than ASCII's would lower, or match with ASCII letters. */
@@ -55,18 +60,6 @@ export function searchSuite(t: Test, engine: Engine): void {
     },
   )
 
-  t.test('a store completes its searches before it closes', async (t) => {
-    const open = await opener(t, engine)
-    const closing = await open()
-    const plants = Array.from({ length: 5000 }, (_, id) => ({ id: BigInt(id), name: `x${id}` }))
-    await importPlants(closing, plants, 'stop')
-    const search = closing.search({ text: 'X4999', limit: 1 })
-    const tags = closing.listTags({ limit: 1 })
-    await closing.close()
-    t.strictSame(await search, pageWith(plants.slice(-1)))
-    t.strictSame(await tags, { tags: [], next: undefined })
-  })
-
   t.test('pages of characters that JSON escapes are no longer than others', async (t) => {
     const open = await opener(t, engine)
     const other = await open()
@@ -78,10 +71,71 @@ export function searchSuite(t: Test, engine: Engine): void {
     const listed = [await other.list({ limit: 1000 })]
     const some = [await other.getAll(plants.map(({ id }) => id))]
     for (const pages of [searched, listed, some]) {
-      t.ok(pages.every(({ json }) => json.length < 2 * BATCH_TEXT_MAX))
+      t.ok(pages.every(({ json }) => json.length < 3 * PAGE_TEXT_MAX))
     }
     samePlants(t, searched.flatMap(plantsIn), plants)
     for (const [page] of [listed, some]) t.equal(page?.next, plantsIn(page as PlantPage).at(-1)?.id)
+  })
+
+  t.test('large stores', (t) => largeStores(t, engine))
+}
+
+/** What a search examines must be limited. */
+async function largeStores(t: Test, engine: Engine): Promise<void> {
+  const { plants: most } = SEARCH_MAX
+  const open = await opener(t, engine)
+  const store = await open()
+  const count = 2 * most + 10
+  const many = Array.from({ length: count }, (_, index) => {
+    const id = BigInt(index) - BigInt(most)
+    return index % 2000 === 1999 ? { id, name: 'Abies', tag: 'Tree' } : { id, name: 'x' }
+  })
+  await importPlants(store, many, 'stop')
+  const large = Array.from({ length: 12 }, (_, index) => ({
+    id: BigInt(count + index),
+    name: index % 5 === 4 ? `${MEGABYTE}Abies` : MEGABYTE,
+    tag: 'large',
+  }))
+  await importPlants(store, large, 'stop')
+  const last = { id: MAX, name: 'The last Abies', tag: 'Tree' }
+  await store.create(last)
+  const matching = [...many, ...large, last].filter(({ name }) => name.includes('Abies'))
+
+  t.test('are searched in parts', async (t) => {
+    const pages = await searchAll(store, { text: 'ABIES', limit: 10 })
+    samePlants(t, pages.flatMap(plantsIn), matching)
+    t.strictSame(plantsIn(pages[0] ?? pageWith([])), matching.slice(0, 2))
+    t.equal(pages[0]?.next, BigInt(most - 1) - BigInt(most), 'examines as many as are allowed')
+  })
+
+  t.test('are limited in the text that is searched at once', async (t) => {
+    const pages = await searchAll(store, { text: 'abies', limit: 1000, after: BigInt(count - 1) })
+    samePlants(t, pages.flatMap(plantsIn), matching.slice(-3))
+    t.ok(pages.length > 5)
+  })
+
+  t.test('have pages of plants without a tag, which can be empty', async (t) => {
+    const pages = await searchAll(store, { text: '', limit: 1000, tag: null, after: 0n })
+    samePlants(
+      t,
+      pages.flatMap(plantsIn),
+      many.filter(({ id, tag }) => id > 0n && tag === undefined),
+    )
+    const rest = await searchAll(store, {
+      text: '',
+      limit: 1000,
+      tag: null,
+      after: many.at(-1)?.id,
+    })
+    t.ok(rest.length > 5, 'as many pages as the text of the other plants needs')
+    t.ok(rest.every((page) => plantsIn(page).length === 0))
+  })
+
+  t.test('have short searches in a tag with few plants', async (t) => {
+    const tagged = matching.filter(({ tag }) => tag === 'Tree')
+    const pages = await searchAll(store, { text: 'abies', limit: 1000, tag: 'Tree' })
+    t.equal(pages.length, 1)
+    samePlants(t, pages.flatMap(plantsIn), tagged)
   })
 }
 

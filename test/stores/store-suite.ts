@@ -1,14 +1,13 @@
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { changeSuite } from './change-suite.ts'
+import { countSuite } from './count-suite.ts'
 import { createSuite } from './create-suite.ts'
 import { exportSuite } from './export-suite.ts'
 import { feedSuite } from './feed-suite.ts'
 import { fieldsSuite, settingSuite } from './fields-suite.ts'
-import { largeStoreSuite } from './large-store-suite.ts'
 import { lastingSuite } from './lasting-suite.ts'
 import { listSuite } from './list-suite.ts'
-import { longReadSuite } from './long-read-suite.ts'
 import { modelSuite } from './model-suite.ts'
 import { readSuite } from './read-suite.ts'
 import { restrictionSuite } from './restriction-suite.ts'
@@ -22,12 +21,8 @@ import { webhookSuite } from './webhook-suite.ts'
 export type Open = () => Promise<Store>
 
 export interface Engine {
-  /**
-   * Provides a database for one test, and removes it afterwards.
-   *
-   * @param content a statement that fills it; only for engines that are `lasting`
-   */
-  place(t: Test, content?: string): Open | Promise<Open>
+  /** Provides a database for one test, and removes it afterwards. */
+  place(t: Test): Open | Promise<Open>
   /** Whether the data outlives the store and is visible to other stores. */
   readonly lasting: boolean
 }
@@ -55,14 +50,13 @@ const CHANGES: Suites = [
 
 const READS: Suites = [
   ['reading plants', readSuite],
-  ['long reads', longReadSuite],
   ['searching plants', searchSuite],
-  ['searching and counting many plants', largeStoreSuite],
+  ['counting many plants', countSuite],
   ['listing tags', tagSuite],
 ]
 
 /**
- * Tests the requirements that PlantStore, RestrictionStore, SettingStore, TokenStore and WebhookStore state for every
+ * Tests the requirements that PlantStore, RecordStore, GuardedStore, TokenStore and WebhookStore state for every
  * engine. A store in memory runs the same statements as one in a file, so it needs only some of the tests.
  */
 export function storeSuite(t: Test, name: string, engine: Engine): void {
@@ -77,12 +71,12 @@ export function writerSuite(t: Test, name: string, engine: Engine): void {
   }
 }
 
-/** Provides a database, empty or filled by a statement, whose stores are closed when the test ends. */
-export async function opener(t: Test, engine: Engine, content?: string): Promise<Open> {
+/** Provides an empty database, whose stores are closed when the test ends. */
+export async function opener(t: Test, engine: Engine): Promise<Open> {
   const stores: Store[] = []
   // Registered before `place` makes a folder, so that tap closes the stores before it removes the folder.
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
-  const open = await engine.place(t, content)
+  const open = await engine.place(t)
   return async () => {
     const store = await open()
     stores.push(store)

@@ -1,6 +1,6 @@
 import { defaultConfig } from '../../config/config.ts'
 import { locateDatabase, openReader, openStore } from '../../stores/engines.ts'
-import { joinPlants } from '../../stores/shared/rows.ts'
+import { pageOf } from '../../stores/shared/rows.ts'
 import type { PlantReader, Store } from '../../stores/shared/store.ts'
 import { MissingDatabase } from '../../stores/shared/store-error.ts'
 import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
@@ -27,7 +27,7 @@ export async function openTarget({ database, create }: Target): Promise<Store> {
 }
 
 const NO_PLANTS: PlantReader = {
-  getAll: async () => ({ json: joinPlants([]), next: undefined }),
+  getAll: async () => pageOf([]),
   findRecord: async () => undefined,
   close: async () => {},
 }

@@ -1,4 +1,5 @@
 import ms from 'ms'
+import { readLatestCursor } from '../../../service/change-feed.ts'
 import { readRestriction } from '../../../service/restriction.ts'
 import { type Webhook, WebhookStore } from '../../../service/webhook-store.ts'
 import { systemClock } from '../../../time/clock.ts'
@@ -31,7 +32,8 @@ export async function describeLag(store: Store, webhook: Webhook): Promise<strin
   const { changes } = page
   const next = changes.find((change) => events.includes(eventOf(change)))
   // While there is nothing to deliver, the stored cursor lags.
-  const change = next ?? (changes.length === LAG_PAGE_SIZE ? changes.at(-1) : undefined)
+  const isEnd = page.next === (await readLatestCursor(store))
+  const change = next ?? (isEnd ? undefined : changes.at(-1))
   return change === undefined ? 'none' : ms(Math.max(0, systemClock.now() - Date.parse(change.at)))
 }
 

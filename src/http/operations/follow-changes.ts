@@ -68,7 +68,7 @@ export function followChanges(
     const { signal, leave } = followers.joinPoll(request, reply)
     try {
       const next = { limit: query.limit, ...result.next }
-      const read = readFor({ grant: client.grant, signal })
+      const read = readFor({ grant: client.grant, isGone: () => signal.aborted })
       return changesResult(codec, await feed.readNext(next, 1000 * query.wait, signal, read))
     } finally {
       leave()
@@ -97,7 +97,7 @@ export function followChanges(
       first = undefined
       if (known !== undefined) return known
       const nextRequest = { after: cursor, limit: STREAM_PAGE_LIMIT }
-      const read = readFor({ grant: client.grant, signal })
+      const read = readFor({ grant: client.grant, isGone: () => signal.aborted })
       const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal, read)
       return typeof next === 'string' ? undefined : next
     }

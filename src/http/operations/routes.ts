@@ -162,16 +162,7 @@ class WaitingClient implements Client {
     return known(this.#request.grant)
   }
 
-  /** A new one on each access, because few requests need it. */
-  get signal(): AbortSignal {
-    const controller = new AbortController()
-    const abort = () => controller.abort()
-    const { socket } = this.#request.raw
-    const { raw: response } = this.#reply
-    if (!socket.readable) abort()
-    response.once('close', abort)
-    socket.once('end', abort)
-    response.once('close', () => socket.off('end', abort))
-    return controller.signal
+  isGone(): boolean {
+    return !this.#request.raw.socket.readable || this.#reply.raw.destroyed
   }
 }

@@ -2,14 +2,14 @@ import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/cha
 import { textLength } from '../../../service/plant-content.ts'
 import type {
   ApplyMode,
+  CountedRange,
+  CountRequest,
   CreateResult,
   ListResult,
   NewPlant,
   NoMatch,
   PageRequest,
   PlantChange,
-  PlantCount,
-  PlantFilter,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -26,7 +26,6 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
-import type { AcquireSlot } from '../../../service/short-read.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import { type ChangeList, measureList } from '../shared/plant-change.ts'
@@ -55,6 +54,8 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
  * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
+  /** Several statements, which can take long to arrive at the server. */
+  readonly smallReadsMax = 64
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>
@@ -118,30 +119,28 @@ export class PostgresStore implements Store {
     return this.#lists.submit({ changes, mode })
   }
 
-  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
-    return this.#pointReads(id, acquireSlot)
+  get(id: bigint): Promise<StoredPlant | undefined> {
+    return this.#pointReads(id)
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return listPlants(this.#read, request, acquireSlot)
+  list(request: PageRequest): Promise<PlantPage> {
+    return listPlants(this.#read, request)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return getPlants(this.#read, ids, acquireSlot)
+  getAll(ids: readonly bigint[]): Promise<PlantPage> {
+    return getPlants(this.#read, ids)
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    await acquireSlot?.()
+  search(request: SearchRequest): Promise<PlantPage> {
     return searchPlants(this.#read, request)
   }
 
-  async count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
-    await acquireSlot?.()
-    return countPlants(this.#read, filter)
+  count(request: CountRequest): Promise<CountedRange> {
+    return countPlants(this.#read, request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
-    return listTags(this.#read, request, acquireSlot)
+  listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
+    return listTags(this.#read, request)
   }
 
   update(
@@ -187,8 +186,8 @@ export class PostgresStore implements Store {
     return this.#inFlight.track(() => this.#ping())
   }
 
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
-    return this.#feed.readChanges(request, acquireSlot)
+  readChanges(request: ChangesRequest): Promise<ChangePage | NoChanges> {
+    return this.#feed.readChanges(request)
   }
 
   nextCommit(): Promise<void> {

@@ -30,9 +30,9 @@ export function toPlant({ id, name, tag, fields }: PlantRow): StoredPlant {
   return tag === null ? { id, name, fields } : { id, name, tag, fields }
 }
 
-/** A JSON array of plants, from the JSON of each. */
-export function joinPlants(plants: readonly string[]): PlantPage['json'] {
-  return `[${plants.join(',')}]` as PlantPage['json']
+/** A page of plants, from the JSON of each. */
+export function pageOf(plants: readonly string[], next?: bigint): PlantPage {
+  return { json: `[${plants.join(',')}]` as PlantPage['json'], found: plants.length, next }
 }
 
 /** A change as the feed stores it, with the columns of a plant. */

@@ -3,14 +3,14 @@ import type { Database } from 'better-sqlite3'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   ApplyMode,
+  CountedRange,
+  CountRequest,
   CreateResult,
   ListResult,
   NewPlant,
   NoMatch,
   PageRequest,
   PlantChange,
-  PlantCount,
-  PlantFilter,
   PlantPage,
   PlantPatch,
   SearchRequest,
@@ -27,10 +27,8 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
-import type { AcquireSlot } from '../../../service/short-read.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
-import { InFlight } from '../shared/in-flight.ts'
 import { RetentionClock } from '../shared/retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
@@ -77,6 +75,8 @@ export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity' | 'da
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
+  /** More would not be faster, and would be made even if their clients were gone. */
+  readonly smallReadsMax = 16
   /** Undefined if this store writes on its own connection, or uses the writer that another thread has started. */
   readonly #writerHost: WriterHost | undefined
   readonly #writer: Writer | WriterClient
@@ -85,7 +85,6 @@ export class SqliteStore implements Store {
   // GroupCommit does not relate the type of a call to that of its result.
   readonly #write = ((call) => this.#groupCommit.submit(call)) as SubmitWrite
   readonly #reader: Reader
-  readonly #inFlight = new InFlight()
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
   /** Undefined in memory. */
@@ -168,28 +167,28 @@ export class SqliteStore implements Store {
     return this.#write({ type: 'apply', changes, mode })
   }
 
-  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
-    return this.#reader.get(id, acquireSlot)
+  get(id: bigint): Promise<StoredPlant | undefined> {
+    return this.#reader.get(id)
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return this.#reader.list(request, acquireSlot)
+  list(request: PageRequest): Promise<PlantPage> {
+    return this.#reader.list(request)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return this.#reader.getAll(ids, acquireSlot)
+  getAll(ids: readonly bigint[]): Promise<PlantPage> {
+    return this.#reader.getAll(ids)
   }
 
-  search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return this.#inFlight.track(() => this.#reader.search(request, acquireSlot))
+  search(request: SearchRequest): Promise<PlantPage> {
+    return this.#reader.search(request)
   }
 
-  count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
-    return this.#inFlight.track(() => this.#reader.count(filter, acquireSlot))
+  count(request: CountRequest): Promise<CountedRange> {
+    return this.#reader.count(request)
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
-    return this.#inFlight.track(() => this.#reader.listTags(request, acquireSlot))
+  listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
+    return this.#reader.listTags(request)
   }
 
   update(
@@ -229,8 +228,8 @@ export class SqliteStore implements Store {
     await this.#reader.ping()
   }
 
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
-    return this.#reader.readChanges(request, acquireSlot)
+  readChanges(request: ChangesRequest): Promise<ChangePage | NoChanges> {
+    return this.#reader.readChanges(request)
   }
 
   nextCommit(): Promise<void> {
@@ -259,7 +258,7 @@ export class SqliteStore implements Store {
   async #close(): Promise<void> {
     this.#commits.close()
     this.#pruning.abort()
-    await Promise.all([this.#groupCommit.settle(), this.#inFlight.settle()])
+    await this.#groupCommit.settle()
     // The last connection to close removes the WAL, so it must be one that can write.
     this.#reader.close()
     this.#writer.close()

@@ -1,6 +1,6 @@
 /** Faults of a store. Those that are found soonest come first. */
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { parseJson, toJson } from '../../../client/json.ts'
+import { toJson } from '../../../client/json.ts'
 import type { Change } from '../../../service/change-feed.ts'
 import {
   contentVersion,
@@ -9,6 +9,7 @@ import {
   type StoredPlant,
   StoreUnavailable,
 } from '../../../service/plant-store.ts'
+import { pageWith, plantsIn } from '../../stores/plants.ts'
 import type { StoreFault } from './faulty-service.ts'
 
 /** One call in this many goes wrong. */
@@ -35,9 +36,9 @@ const oldSnapshot: StoreFault = {
   plant: (store, random) => {
     const earlier = new Map<bigint, StoredPlant | undefined>()
     return {
-      get: async (id, acquireSlot) => {
+      get: async (id) => {
         if (earlier.has(id) && random.oneIn(RARE)) return earlier.get(id)
-        const plant = await store.get(id, acquireSlot)
+        const plant = await store.get(id)
         earlier.set(id, plant)
         return plant
       },
@@ -127,26 +128,25 @@ const lostUpdate: StoreFault = {
 const tornPage: StoreFault = {
   name: 'a page of two snapshots',
   plant: (store) => ({
-    list: async ({ limit, ...request }, acquireSlot) => {
-      const first = await store.list({ ...request, limit: Math.ceil(limit / 2) }, acquireSlot)
+    list: async ({ limit, ...request }) => {
+      const first = await store.list({ ...request, limit: Math.ceil(limit / 2) })
       if (limit === 1 || first.next === undefined) return first
       await setTimeout(2)
       const rest = { ...request, after: first.next, limit: Math.floor(limit / 2) }
-      return joined(first, await store.list(rest, acquireSlot))
+      return joined(first, await store.list(rest))
     },
-    getAll: async (ids, acquireSlot) => {
+    getAll: async (ids) => {
       const half = Math.ceil(ids.length / 2)
-      const first = await store.getAll(ids.slice(0, half), acquireSlot)
+      const first = await store.getAll(ids.slice(0, half))
       if (ids.length === 1) return first
       await setTimeout(2)
-      return joined(first, await store.getAll(ids.slice(half), acquireSlot))
+      return joined(first, await store.getAll(ids.slice(half)))
     },
   }),
 }
 
 function joined(first: PlantPage, second: PlantPage): PlantPage {
-  const plants = [first, second].flatMap(({ json }) => parseJson(json) as StoredPlant[])
-  return { json: toJson(plants) as PlantPage['json'], next: second.next }
+  return pageWith([first, second].flatMap(plantsIn), second.next)
 }
 
 const conflictReplayed: StoreFault = {
@@ -193,8 +193,8 @@ function feedWith(
   change: (changes: readonly Change[]) => readonly Change[],
 ): ReturnType<StoreFault['plant']> {
   return {
-    readChanges: async (request, acquireSlot) => {
-      const page = await store.readChanges(request, acquireSlot)
+    readChanges: async (request) => {
+      const page = await store.readChanges(request)
       const isResumed = typeof page === 'object' && request.after !== undefined
       return isResumed && page.changes.length > 0
         ? { ...page, changes: change(page.changes) }

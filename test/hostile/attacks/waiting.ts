@@ -106,7 +106,7 @@ const searches: Attack = {
 
 /** Each keeps the store busy for milliseconds, and nobody waits for the response. */
 const abandonedReads: Attack = {
-  name: 'long reads on connections that close',
+  name: 'large reads on connections that close',
   run: async (attacker) => {
     const name = 'x'.repeat(1_000_000)
     const first = randomBytes(4).readUInt32BE()

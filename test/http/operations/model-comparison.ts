@@ -203,7 +203,7 @@ const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
         status: 200,
         json: parseExact(page.json),
         linked: page.next !== undefined,
-        count: query.count && String(model.count(filter).plants),
+        count: query.count && String(model.count(filter).found),
       }
     },
   ]

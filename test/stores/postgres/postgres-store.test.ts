@@ -7,13 +7,12 @@ import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
 import { storeSuite } from '../store-suite.ts'
 
-const { migratedDatabase, server } = await sharedPostgres()
+const { migratedDatabase } = await sharedPostgres()
 
 storeSuite(t, 'PostgreSQL', {
   lasting: true,
-  place: async (_, content) => {
+  place: async () => {
     const url = await migratedDatabase()
-    if (content !== undefined) await server.query(content, new URL(url).pathname.slice(1))
     return () => PostgresStore.open({ url, timeout: 60_000 })
   },
 })

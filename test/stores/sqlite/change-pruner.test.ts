@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { UNLIMITED } from '../../../src/stores/shared/limited-read.ts'
+import type { Change } from '../../../service/change-feed.ts'
 import { RetentionClock } from '../../../src/stores/shared/retention-clock.ts'
 import {
   prepareExcess,
@@ -72,12 +72,12 @@ t.test('no transaction is cut, whatever its size and the limits', async (t) => {
   const { db, create } = open(t)
   const prune = preparePrune(db)
   const read = prepareChangeRead(db)
-  const page = (after?: string) => {
-    const result = read({ after, limit: 3000 }, UNLIMITED)
-    return typeof result === 'object' ? result.changes : []
+  const page = (after?: string): readonly Change[] => {
+    const result = read({ after, limit: 1000 })
+    const { changes, next } = typeof result === 'object' ? result : { changes: [], next: '' }
+    return changes.length === 0 ? [] : [...changes, ...page(next)]
   }
-  const isExpired = (after: string | undefined) =>
-    read({ after, limit: 1 }, UNLIMITED) === 'expired'
+  const isExpired = (after: string | undefined) => read({ after, limit: 1 }) === 'expired'
   create(1, 2501)
   create(2501, 2503)
   create(2503, 2504)

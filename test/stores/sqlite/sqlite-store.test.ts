@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
-import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { storeSuite } from '../store-suite.ts'
@@ -17,9 +16,8 @@ let databases = 0
 // writer-thread.system.ts tests changes with a writer thread, which takes ten times as long to start.
 storeSuite(t, 'SQLite in a file', {
   lasting: true,
-  place: (_, content) => {
+  place: () => {
     const file = join(folder, `${++databases}.db`)
-    if (content !== undefined) openDatabase({ file, lockTimeout }).exec(content).close()
     return async () => new SqliteStore({ file, lockTimeout, sameThread: true })
   },
 })

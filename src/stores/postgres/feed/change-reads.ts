@@ -1,8 +1,8 @@
 import { known } from '../../../../contract/known.ts'
 import type { Change } from '../../../../service/change-feed.ts'
+import { PAGE_TEXT_MAX } from '../../../../service/plant-store.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
-import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
-import { BATCH_TEXT_MAX } from '../../shared/page-limits.ts'
+import { CHANGES_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS, PLANT_COLUMNS, toChange } from '../../shared/rows.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { CHANGE_TYPES, textLength } from './change-tables.ts'
@@ -47,8 +47,6 @@ interface ChangePageRow {
   /** Whether it is the last change of its transaction. */
   readonly isEnd: boolean
   readonly at: Date
-  /** Whether the change has its text. */
-  readonly isShort: boolean
   readonly type: string
   readonly id: bigint
   readonly name: string | null
@@ -71,8 +69,8 @@ function sumBefore(all: string, least: number): string {
 }
 
 /**
- * The parameters are a position, the number of changes, the limit on text and the text that may be read. The page ends
- * with the change that reaches the limit on text. The same statement checks the position, so that nothing is deleted
+ * The parameters are a position, the number of changes and the limit on text. The page ends with the change that reaches
+ * the limit on text. The same statement checks the position, so that nothing is deleted
  * between the check and the read. Only rows that can be in the page are taken apart.
  */
 const PAGE = `
@@ -80,16 +78,15 @@ const PAGE = `
          $1 >= feed.oldest
          AND EXISTS (SELECT FROM plant_commits WHERE position = $1 AND sequence >= $2 AND at = $3) AS "isKept"
   FROM plant_change_log AS feed LEFT JOIN LATERAL (
-    SELECT position, "committedAt", sequence, sequence = "lastSequence" AS "isEnd", at, "isShort", type, ${PLANT_COLUMNS}
+    SELECT position, "committedAt", sequence, sequence = "lastSequence" AS "isEnd", at, type, ${PLANT_COLUMNS}
     FROM (
       SELECT *, sum(${textLength(CONTENT_COLUMNS)}) OVER (
                   ORDER BY position, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
                 ) AS before
       FROM (
-        SELECT position, "committedAt", "lastSequence", at, "isShort", change.*
+        SELECT position, "committedAt", "lastSequence", at, change.*
         FROM (
-          SELECT *, sum(text) OVER (ORDER BY position, sequence ROWS UNBOUNDED PRECEDING) <= $6 AS "isShort",
-                 ${sumBefore('cardinality(sequences)', 1)} AS changes_before,
+          SELECT *, ${sumBefore('cardinality(sequences)', 1)} AS changes_before,
                  ${sumBefore('text', 0)} AS text_before
           FROM (
             SELECT commits.position, commits.at AS "committedAt", commits.sequence AS "lastSequence",
@@ -102,10 +99,7 @@ const PAGE = `
             WHERE commits.position >= $1 ORDER BY commits.position, rows.sequence LIMIT $4
           ) AS following
         ) AS counted
-        CROSS JOIN unnest(
-          sequences, types, ids, CASE WHEN "isShort" THEN names END, CASE WHEN "isShort" THEN tags END,
-          CASE WHEN "isShort" THEN fields END
-        ) AS change (sequence, type, ${PLANT_COLUMNS})
+        CROSS JOIN unnest(sequences, types, ids, names, tags, fields) AS change (sequence, type, ${PLANT_COLUMNS})
         WHERE (changes_before IS NULL OR changes_before < $4 AND text_before < $5) AND change.sequence > after
         ORDER BY position, change.sequence LIMIT $4
       ) AS next
@@ -125,25 +119,21 @@ export async function readPage(
   run: Run,
   after: CommitCursor,
   limit: number,
-  max: ReadLimit,
-): Promise<PageRead | 'expired' | typeof TOO_LONG> {
+): Promise<PageRead | 'expired'> {
   const { position, sequence, at } = after
   const rows = await run<ChangePageRow>(PAGE, [
     position,
     sequence,
     at,
-    Math.min(limit, max.rows + 1),
-    BATCH_TEXT_MAX,
-    max.text,
+    Math.min(limit, CHANGES_MAX),
+    PAGE_TEXT_MAX,
   ])
-  if (rows.length > max.rows) return TOO_LONG
   const { feedId, isKept } = one(rows)
   if (feedId.compare(after.feedId) !== 0 || !isKept) return 'expired'
   const changes: Change[] = []
   let last = after
-  for (const { position, committedAt, sequence, at, isShort, type, ...plant } of rows) {
+  for (const { position, committedAt, sequence, at, type, ...plant } of rows) {
     if (position === null) break
-    if (!isShort) return TOO_LONG
     last = { feedId, position, sequence, at: Number(committedAt) }
     const change = { ...plant, at: at.getTime(), type: known(CHANGE_TYPES[type]) }
     changes.push(toChange(encodeCursor(last), change))

@@ -4,11 +4,9 @@ import type {
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
-import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { shareRuns } from '../../../../time/shared-result.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { NEW_FEED, type OnProblem, type Retention } from '../../shared/engine.ts'
-import { type ReadLimit, readLimited, type TOO_LONG } from '../../shared/limited-read.ts'
 import type { Connections } from '../connection/connections.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { Run } from '../connection/pooled-client.ts'
@@ -25,7 +23,7 @@ const CONFIRM = 'SELECT position FROM plant_commits WHERE position = $1 FOR KEY 
 const LISTED_MAX = 50_000
 
 /** Undefined if a concurrent change interfered. */
-type PageResult = ChangePage | 'expired' | typeof TOO_LONG | undefined
+type PageResult = ChangePage | 'expired' | undefined
 
 /** Implements ChangeFeed. */
 export class PostgresFeed implements ChangeFeed {
@@ -79,22 +77,17 @@ export class PostgresFeed implements ChangeFeed {
     await this.#update().catch(() => {})
   }
 
-  async readChanges(
-    { after, limit }: ChangesRequest,
-    acquireSlot?: AcquireSlot,
-  ): Promise<ChangePage | NoChanges> {
-    const read = (attempt: (max: ReadLimit) => Promise<PageResult>) =>
-      readLimited(acquireSlot, (max) => retryOptimistically(() => attempt(max)))
+  async readChanges({ after, limit }: ChangesRequest): Promise<ChangePage | NoChanges> {
     try {
       await this.#update()
-      if (after === undefined) return await read((max) => this.#readOldest(limit, max))
+      if (after === undefined) return await retryOptimistically(() => this.#readOldest(limit))
       if (after === 'latest') return await retryOptimistically(() => this.#readLatest())
       const cursor = decodeCursor(after)
       if (cursor === undefined) return 'malformed'
       const { sequence } = cursor
       if (sequence === undefined) return 'expired'
       const position = { ...cursor, sequence }
-      return await read((max) => this.#read(position, limit, max))
+      return await retryOptimistically(() => this.#read(position, limit))
     } catch (error) {
       // Another server may have taken over, without all of the commits.
       this.#confirmed = -1n
@@ -138,10 +131,10 @@ export class PostgresFeed implements ChangeFeed {
     return true
   }
 
-  async #readOldest(limit: number, max: ReadLimit): Promise<PageResult> {
+  async #readOldest(limit: number): Promise<PageResult> {
     const oldest = await findEnd(this.#run, 'oldest')
     if (oldest === undefined) return undefined
-    const page = await this.#read(oldest, limit, max)
+    const page = await this.#read(oldest, limit)
     // The changes were removed from the feed between the two statements.
     return page === 'expired' ? undefined : page
   }
@@ -151,8 +144,8 @@ export class PostgresFeed implements ChangeFeed {
     return last && this.#confirm({ changes: [], last })
   }
 
-  async #read(after: CommitCursor, limit: number, max: ReadLimit): Promise<PageResult> {
-    const page = await readPage(this.#run, after, limit, max)
+  async #read(after: CommitCursor, limit: number): Promise<PageResult> {
+    const page = await readPage(this.#run, after, limit)
     return typeof page === 'object' ? this.#confirm(page) : page
   }
 

@@ -1,8 +1,8 @@
-import { INT64_MIN } from '../../../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import {
   COUNT_MAX,
-  type PlantCount,
-  type PlantFilter,
+  type CountedRange,
+  type CountRequest,
   SEARCH_MAX,
 } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
@@ -11,29 +11,28 @@ import { hasTag } from './reads.ts'
 import { buildRange, MATCHES } from './searches.ts'
 
 interface CountRow {
-  readonly plants: bigint
-  /** Whether others may follow. */
-  readonly more: boolean
+  readonly found: bigint
+  /** The last plant that was examined; null if no plants follow. */
+  readonly next: bigint | null
 }
 
-/** Its parameters are the limit on plants, and the tag if the condition uses it. */
+/** Its parameters are the first possible id, the limit on plants, and the tag if the condition uses it. */
 function buildCount(condition: string, count: string): string {
   return `
-    SELECT ${count} AS plants, count(*) >= $1 AS more
-    FROM (SELECT tag FROM plants WHERE ${condition} LIMIT $1) AS range`
+    SELECT ${count} AS found, CASE WHEN count(*) >= $2 THEN max(id) END AS next
+    FROM (SELECT id, tag FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2) AS range`
 }
 
 export const COUNT: ByTag<string> = {
   any: buildCount('true', 'count(*)'),
-  one: buildCount(hasTag('$2'), 'count(*)'),
+  one: buildCount(hasTag('$3'), 'count(*)'),
   none: buildCount('true', 'count(*) - count(tag)'),
 }
 
 /** Its parameters are those of the range, and the tag if the condition uses it. */
 function buildCountMatching(condition: string, matches: string): string {
   return `${buildRange(condition)}
-    SELECT (SELECT count(*) FROM range WHERE id <= last AND ${matches}) AS plants,
-      next IS NOT NULL AS more
+    SELECT (SELECT count(*) FROM range WHERE id <= last AND ${matches}) AS found, next
     FROM progress`
 }
 
@@ -44,12 +43,17 @@ export const COUNT_MATCHING: ByTag<string> = {
 }
 
 /** See PlantStore.count. */
-export async function countPlants(run: Run, { text, tag }: PlantFilter): Promise<PlantCount> {
+export async function countPlants(
+  run: Run,
+  { text, tag, after }: CountRequest,
+): Promise<CountedRange> {
+  if (after === INT64_MAX) return { found: 0, next: undefined }
+  const from = after === undefined ? INT64_MIN : after + 1n
   const [statements, values] =
     text === ''
-      ? [COUNT, [COUNT_MAX]]
-      : [COUNT_MATCHING, [INT64_MIN, SEARCH_MAX.plants, SEARCH_MAX.bytes, text]]
+      ? [COUNT, [from, COUNT_MAX]]
+      : [COUNT_MATCHING, [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, text]]
   const rows = await run<CountRow>(forTag(tag, statements), [...values, ...tagsOf(tag)])
-  const { plants, more } = one(rows)
-  return { plants: Number(plants), isExact: !more }
+  const { found, next } = one(rows)
+  return { found: Number(found), next: next ?? undefined }
 }

@@ -7,7 +7,7 @@ import { textLength } from '../feed/change-tables.ts'
 export const TEXT = textLength(CONTENT_COLUMNS)
 
 /** The columns, of which only the id has a value unless a condition is met. */
-export function columnsIf(condition: string): string {
+function columnsIf(condition: string): string {
   const content = CONTENT_COLUMNS.map(
     (each) => `CASE WHEN ${condition} THEN ${each} END AS ${each}`,
   )

@@ -1,13 +1,16 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { plantJson } from '../../../../service/plant-content.ts'
-import type { PageRequest, PlantPage, StoredPlant } from '../../../../service/plant-store.ts'
-import { type AcquireSlot, SHORT_READ } from '../../../../service/short-read.ts'
-import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
-import { joinPlants, PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
+import {
+  PAGE_TEXT_MAX,
+  type PageRequest,
+  type PlantPage,
+  type StoredPlant,
+} from '../../../../service/plant-store.ts'
+import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
+import { PLANT_COLUMNS, type PlantRow, pageOf, toPlant } from '../../shared/rows.ts'
 import type { Run } from '../connection/pooled-client.ts'
-import { columnsIf, isRead, type LimitedRow, TEXT } from './plant-columns.ts'
+import { TEXT } from './plant-columns.ts'
 
 interface PlantPageRow extends PlantRow {
   /** The number of plants that the page would have without the limit on text. */
@@ -16,12 +19,11 @@ interface PlantPageRow extends PlantRow {
 
 /**
  * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
- * text, the text that may be read, and the tag if the condition uses it. The page ends with the plant that reaches the
- * limit on text.
+ * text, and the tag if the condition uses it. The page ends with the plant that reaches the limit on text.
  */
 function buildPageQuery(condition: string): string {
   return `
-    SELECT ${columnsIf('total <= $4')}, found
+    SELECT ${PLANT_COLUMNS}, found
     FROM (
       SELECT *, count(*) OVER () AS found, sum(text) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS total
       FROM (
@@ -34,8 +36,8 @@ function buildPageQuery(condition: string): string {
 }
 
 const PAGE = buildPageQuery('true')
-const PAGE_OF_TAG = buildPageQuery(hasTag('$5'))
-const PAGE_OF_IDS = buildPageQuery('id = ANY($5::int8[])')
+const PAGE_OF_TAG = buildPageQuery(hasTag('$4'))
+const PAGE_OF_IDS = buildPageQuery('id = ANY($4::int8[])')
 
 /** A condition for plants with a tag. The index has only the hash, so the tag itself is compared too. */
 export function hasTag(parameter: string): string {
@@ -43,30 +45,13 @@ export function hasTag(parameter: string): string {
 }
 
 /** See PlantStore.list. */
-export function listPlants(
-  run: Run,
-  request: PageRequest,
-  acquireSlot?: AcquireSlot,
-): Promise<PlantPage> {
-  return readPage(run, request, acquireSlot)
+export async function listPlants(run: Run, request: PageRequest): Promise<PlantPage> {
+  return toPage(await readRows(run, request))
 }
 
 /** See PlantStore.getAll. */
-export function getPlants(
-  run: Run,
-  ids: readonly bigint[],
-  acquireSlot?: AcquireSlot,
-): Promise<PlantPage> {
-  return readPage(run, { ids, limit: ids.length }, acquireSlot)
-}
-
-async function readPage(
-  run: Run,
-  request: RowsRequest,
-  acquireSlot?: AcquireSlot,
-): Promise<PlantPage> {
-  const rows = await readLimited(acquireSlot, (max) => readRows(run, request, max))
-  return toPage(rows)
+export async function getPlants(run: Run, ids: readonly bigint[]): Promise<PlantPage> {
+  return toPage(await readRows(run, { ids, limit: ids.length }))
 }
 
 interface RowsRequest extends PageRequest {
@@ -80,22 +65,17 @@ interface PlantRows {
   readonly next: bigint | undefined
 }
 
-async function readRows(
-  run: Run,
-  { after, tag, ids, limit }: RowsRequest,
-  max: ReadLimit,
-): Promise<PlantRows | typeof TOO_LONG> {
+async function readRows(run: Run, { after, tag, ids, limit }: RowsRequest): Promise<PlantRows> {
   if (after === INT64_MAX) return { rows: [], next: undefined }
   const from = after === undefined ? INT64_MIN : after + 1n
-  const values = [from, Math.min(limit, max.rows) + 1, BATCH_TEXT_MAX, max.text]
+  const values = [from, limit + 1, PAGE_TEXT_MAX]
   const found =
     ids !== undefined
-      ? await run<LimitedRow<PlantPageRow>>(PAGE_OF_IDS, [...values, ids])
+      ? await run<PlantPageRow>(PAGE_OF_IDS, [...values, ids])
       : tag === undefined
-        ? await run<LimitedRow<PlantPageRow>>(PAGE, values)
-        : await run<LimitedRow<PlantPageRow>>(PAGE_OF_TAG, [...values, tag])
+        ? await run<PlantPageRow>(PAGE, values)
+        : await run<PlantPageRow>(PAGE_OF_TAG, [...values, tag])
   const rows = found.slice(0, limit)
-  if (!rows.every(isRead) || rows.length > max.rows) return TOO_LONG
   const isLast = Number(found[0]?.found ?? 0) === rows.length
   return { rows, next: isLast ? undefined : rows.at(-1)?.id }
 }
@@ -108,21 +88,19 @@ export function toPage({ rows, next }: PlantRows): PlantPage {
   const plants: string[] = []
   let text = 0
   for (const row of rows) {
-    if (text >= BATCH_TEXT_MAX)
-      return { json: joinPlants(plants), next: rows[plants.length - 1]?.id }
+    if (text >= PAGE_TEXT_MAX) return pageOf(plants, rows[plants.length - 1]?.id)
     const plant = plantJson(row)
     plants.push(plant)
     text += plant.length
   }
-  return { json: joinPlants(plants), next }
+  return pageOf(plants, next)
 }
 
 /** All plants by id, in batches. A consistent export needs a `run` within a snapshot. */
 export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
   let after: bigint | undefined
   do {
-    const request = { after, limit: EXPORT_BATCH_SIZE }
-    const { rows, next } = await readLimited(undefined, (max) => readRows(run, request, max))
+    const { rows, next } = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
     if (rows.length > 0) yield rows.map(toPlant)
     after = next
   } while (after !== undefined)
@@ -131,22 +109,16 @@ export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], voi
 /** Limits the memory that the results take. Larger batches are not faster. */
 const READ_BATCH_SIZE = 100
 
-/** A query for plants by id. Its parameters are the ids and the text that may be read of each. */
-const PLANTS = `
-  SELECT ${columnsIf(`${TEXT} <= $2::int8`)}
-  FROM plants WHERE id = ANY($1::int8[])`
+const PLANTS = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[])`
 
 /**
- * Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement, unless they are long reads. No
- * result is shared: a request can begin after a commit that the read of another does not see.
+ * Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement. No result is shared: a request
+ * can begin after a commit that the read of another does not see.
  */
-export function pointReads(
-  run: Run,
-): (id: bigint, acquireSlot?: AcquireSlot) => Promise<StoredPlant | undefined> {
+export function pointReads(run: Run): (id: bigint) => Promise<StoredPlant | undefined> {
   const findAll = async (ids: readonly bigint[]) => {
-    const rows = await run<LimitedRow<PlantRow>>(PLANTS, [ids, SHORT_READ.text])
-    const found = new Map<bigint, StoredPlant | typeof TOO_LONG>()
-    for (const row of rows) found.set(row.id, isRead(row) ? toPlant(row) : TOO_LONG)
+    const rows = await run<PlantRow>(PLANTS, [ids])
+    const found = new Map(rows.map((row) => [row.id, toPlant(row)]))
     return ids.map((id) => found.get(id))
   }
   const loader = new DataLoader(findAll, {
@@ -154,11 +126,5 @@ export function pointReads(
     maxBatchSize: READ_BATCH_SIZE,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   })
-  return async (id, acquireSlot) => {
-    const plant = await loader.load(id)
-    if (plant !== TOO_LONG) return plant
-    await acquireSlot?.()
-    const [row] = await run<PlantRow>(PLANTS, [[id], UNLIMITED.text])
-    return row && toPlant(row)
-  }
+  return (id) => loader.load(id)
 }

@@ -1,5 +1,4 @@
 import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
-import type { AcquireSlot } from '../../../../service/short-read.ts'
 import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
 import type { Run } from '../connection/pooled-client.ts'
 
@@ -33,11 +32,9 @@ interface TagRow {
 export async function listTags(
   run: Run,
   { after, limit }: TagsRequest,
-  acquireSlot?: AcquireSlot,
 ): Promise<TagPage | 'malformed'> {
   const from = after === undefined ? '' : decodeTagCursor('md5', after)
   if (from === undefined) return 'malformed'
-  await acquireSlot?.()
   const found = await run<TagRow>(NEXT_TAGS, [from, limit + 1])
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1)?.hash : undefined

@@ -6,9 +6,9 @@ import type {
   ChangesRequest,
   NoChanges,
 } from '../../../../service/change-feed.ts'
+import { PAGE_TEXT_MAX } from '../../../../service/plant-store.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
-import { type ReadLimit, TOO_LONG } from '../../shared/limited-read.ts'
-import { BATCH_TEXT_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../shared/page-limits.ts'
+import { CHANGES_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS, toChange } from '../../shared/rows.ts'
 import { FEED_START } from '../feed/change-pruner.ts'
 import { CHANGE_TYPES } from '../feed/change-triggers.ts'
@@ -39,7 +39,7 @@ interface FeedRow extends FeedRowKey {
  */
 export function prepareChangeRead(
   db: Database,
-): (request: ChangesRequest, max: ReadLimit) => ChangePage | NoChanges | typeof TOO_LONG {
+): (request: ChangesRequest) => ChangePage | NoChanges {
   const { findFeedId, feedStart, end, timeOf, page, plantAt } = prepareStatements(db)
 
   const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
@@ -56,7 +56,7 @@ export function prepareChangeRead(
     return row.at === BigInt(cursor.at) && row.position >= start ? row : 'expired'
   }
 
-  return ({ after, limit }, max) => {
+  return ({ after, limit }) => {
     const feedId = known(findFeedId.get())
     // A snapshot contains whole transactions, so one ends here, even if another program made it.
     const feedEnd = end.get()
@@ -66,14 +66,15 @@ export function prepareChangeRead(
       encodeCursor({ feedId, position, at: Number(at) })
     const changes: Change[] = []
     let last = start
+    const most = Math.min(limit, CHANGES_MAX)
     let text = 0
-    while (changes.length < limit && text < BATCH_TEXT_MAX) {
-      const wanted = Math.min(limit - changes.length, ROWS_MAX)
+    while (changes.length < most && text < PAGE_TEXT_MAX) {
+      const wanted = Math.min(most - changes.length, ROWS_MAX)
       const rows = page.all(last.position, wanted)
       for (const row of rows) {
-        if (text >= BATCH_TEXT_MAX) break
-        text += Number(row.bytes)
-        if (text > max.text || changes.length === max.rows) return TOO_LONG
+        const sum = text + Number(row.bytes)
+        if (text > 0 && sum > PAGE_TEXT_MAX) return { changes, next: toCursor(last) }
+        text = sum
         last = row
         // The feed begins after its start, so the row is a change.
         const type = known(CHANGE_TYPES[Number(row.type)])

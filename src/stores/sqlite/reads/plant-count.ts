@@ -1,14 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
-import {
-  COUNT_MAX,
-  type PlantCount,
-  type PlantFilter,
-  SEARCH_MAX,
-} from '../../../../service/plant-store.ts'
+import { COUNT_MAX, type CountedRange, type CountRequest } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
 import { MATCHING } from './plant-search.ts'
-import { examine, prepareSlices, type Read, SLICE_MAX, type Slice } from './plant-slices.ts'
+import { firstAfter, prepareSlices } from './plant-slices.ts'
 
 /** Unlike `tag IS NULL` and `count(tag)`, this does not read the name, which comes before the tag in the file. */
 const IS_UNTAGGED = 'octet_length(tag) IS NULL'
@@ -33,48 +28,25 @@ interface CountRow {
   readonly last: bigint | null
 }
 
-/** Counts the plants of the slice that begins at an id. */
-type CountSlice = (filter: PlantFilter, from: bigint) => { slice: Slice; plants: number }
-
-/** Prepares a function that counts plants, in slices. */
-export function prepareCount(
-  db: Database,
-  read: Read,
-): (filter: PlantFilter) => Promise<PlantCount> {
-  const countAny = prepareAnyName(db)
-  const countMatching = prepareMatching(db)
-
-  return async (filter) => {
-    const hasText = filter.text !== ''
-    const countSlice = hasText ? countMatching : countAny
-    const max = hasText ? SEARCH_MAX : { ...SEARCH_MAX, plants: COUNT_MAX }
-    let plants = 0
-    const next = await examine(read, undefined, max, (from) => {
-      const counted = countSlice(filter, from)
-      plants += counted.plants
-      return counted.slice
-    })
-    return { plants, isExact: next === undefined }
-  }
-}
-
-function prepareAnyName(db: Database): CountSlice {
-  const statements = mapByTag(COUNT, (sql) => db.prepare<unknown[], CountRow>(sql))
-  return ({ tag }, from) => {
-    const row = forTag(tag, statements).get(...tagsOf(tag), from, SLICE_MAX.plants)
-    const { examined, plants, last } = known(row)
-    const isLast = examined < SLICE_MAX.plants
-    const slice = { plants: Number(examined), bytes: 0, last: last ?? undefined, isLast }
-    return { slice, plants: Number(plants) }
-  }
-}
-
-function prepareMatching(db: Database): CountSlice {
+/** Prepares PlantStore.count. */
+export function prepareCount(db: Database): (request: CountRequest) => CountedRange {
   const findSlice = prepareSlices(db)
-  const statements = mapByTag(COUNT_MATCHING, (sql) => db.prepare<unknown[], bigint>(sql).pluck())
-  return ({ text, tag }, from) => {
-    const slice = findSlice(tag, from)
-    const plants = forTag(tag, statements).get(...tagsOf(tag), from, slice.last ?? null, text)
-    return { slice, plants: Number(plants) }
+  const counts = mapByTag(COUNT, (sql) => db.prepare<unknown[], CountRow>(sql))
+  const matching = mapByTag(COUNT_MATCHING, (sql) => db.prepare<unknown[], bigint>(sql).pluck())
+
+  return ({ text, tag, after }) => {
+    if (text !== '') {
+      const slice = findSlice(tag, after)
+      if (slice === undefined) return NOTHING
+      const found = forTag(tag, matching).get(...tagsOf(tag), slice.from, slice.to, text)
+      return { found: Number(found), next: slice.next }
+    }
+    const from = firstAfter(after)
+    if (from === undefined) return NOTHING
+    const row = known(forTag(tag, counts).get(...tagsOf(tag), from, COUNT_MAX))
+    const isLast = row.examined < COUNT_MAX || row.last === null
+    return { found: Number(row.plants), next: isLast ? undefined : row.last }
   }
 }
+
+const NOTHING: CountedRange = { found: 0, next: undefined }

@@ -1,12 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { known } from '../../../../contract/known.ts'
-import type { PlantFilter, SEARCH_MAX } from '../../../../service/plant-store.ts'
+import { type PlantFilter, SEARCH_MAX } from '../../../../service/plant-store.ts'
 import { forTag, tagsOf } from '../../shared/by-tag.ts'
 import { TEXT_BYTES } from './plant-json.ts'
-
-/** How much is examined at once, unless one plant is larger. Takes a fraction of a millisecond. */
-export const SLICE_MAX = { plants: 1000, bytes: 2 ** 16 }
 
 const buildMeasure = (condition: string) => `
   SELECT count(*) AS plants, sum(bytes) AS bytes, max(id) AS last
@@ -18,79 +15,49 @@ export const MEASURE_OF_TAG = buildMeasure('tag = +? AND')
 
 /** A range of consecutive plants. */
 export interface Slice {
-  readonly plants: number
-  readonly bytes: number
-  /** The greatest id; undefined if there are no plants. */
-  readonly last: bigint | undefined
-  /** Whether no plants follow. */
-  readonly isLast: boolean
-}
-
-/** Reads in a group, and resolves to the result. */
-export type Read = <Result>(read: () => Result) => Promise<Result>
-
-/**
- * Examines plants in small slices, between which other requests are served, until there are no more or `max` is reached.
- *
- * @param after the id after which to begin; undefined for the first plant
- * @param examineSlice examines the slice that begins at an id
- * @param isEnough whether to end early, after a slice
- * @returns the last id that was examined; undefined if no plants follow
- */
-export async function examine(
-  read: Read,
-  after: bigint | undefined,
-  max: typeof SEARCH_MAX,
-  examineSlice: (from: bigint) => Slice,
-  isEnough = () => false,
-): Promise<bigint | undefined> {
-  const examined = { plants: 0, bytes: 0 }
-  let last = after
-  while (last !== INT64_MAX) {
-    const from = last === undefined ? INT64_MIN : last + 1n
-    const slice = await read(() => examineSlice(from))
-    if (slice.isLast) return undefined
-    last = slice.last
-    examined.plants += slice.plants
-    examined.bytes += slice.bytes
-    if (examined.plants >= max.plants || examined.bytes >= max.bytes || isEnough()) break
-  }
-  return last === INT64_MAX ? undefined : last
+  readonly from: bigint
+  readonly to: bigint
+  /** The greatest id if more plants can follow. */
+  readonly next: bigint | undefined
 }
 
 /**
- * Prepares a function that finds the slice that begins at an id, without reading large plants. It contains the plants
- * with the tag, or all plants to select those without a tag, because no index has them.
+ * Prepares a function that finds the slice that begins after an id, without reading large plants. It contains the plants
+ * with the tag, or all plants to select those without a tag, because no index has them. Not more than SEARCH_MAX, unless
+ * a single plant is larger.
  */
-export function prepareSlices(db: Database): (tag: PlantFilter['tag'], from: bigint) => Slice {
+export function prepareSlices(
+  db: Database,
+): (tag: PlantFilter['tag'], after: bigint | undefined) => Slice | undefined {
   const any = db.prepare<unknown[], SliceRow>(MEASURE)
   const statements = { any, one: db.prepare<unknown[], SliceRow>(MEASURE_OF_TAG), none: any }
 
-  return (tag, from) => {
+  return (tag, after) => {
+    const from = firstAfter(after)
+    if (from === undefined) return undefined
     const statement = forTag(tag, statements)
-    const measure = (plants: number) =>
-      toSlice(known(statement.get(...tagsOf(tag), from, plants)), plants)
-    let slice = measure(SLICE_MAX.plants)
-    while (slice.bytes > SLICE_MAX.bytes && slice.plants > 1) {
+    let { plants: wanted } = SEARCH_MAX
+    for (;;) {
+      const row = known(statement.get(...tagsOf(tag), from, wanted))
+      const [plants, bytes] = [Number(row.plants), Number(row.bytes)]
+      if (row.last === null) return undefined
+      if (bytes <= SEARCH_MAX.bytes || plants === 1) {
+        return { from, to: row.last, next: plants < wanted ? undefined : row.last }
+      }
       // As many as there would be if all had the same size.
-      slice = measure(Math.max(1, Math.trunc((slice.plants * SLICE_MAX.bytes) / slice.bytes)))
+      wanted = Math.max(1, Math.trunc((plants * SEARCH_MAX.bytes) / bytes))
     }
-    return slice
   }
+}
+
+/** The first id that can follow another. */
+export function firstAfter(id: bigint | undefined): bigint | undefined {
+  if (id === undefined) return INT64_MIN
+  return id === INT64_MAX ? undefined : id + 1n
 }
 
 interface SliceRow {
   readonly plants: bigint
   readonly bytes: bigint | null
   readonly last: bigint | null
-}
-
-/** @param wanted how many plants the slice has unless it is the last one */
-function toSlice({ plants, bytes, last }: SliceRow, wanted: number): Slice {
-  return {
-    plants: Number(plants),
-    bytes: Number(bytes),
-    last: last ?? undefined,
-    isLast: plants < wanted,
-  }
 }

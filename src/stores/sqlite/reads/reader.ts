@@ -3,9 +3,10 @@ import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
 import { textLength } from '../../../../service/plant-content.ts'
 import {
+  type CountedRange,
+  type CountRequest,
+  PAGE_TEXT_MAX,
   type PageRequest,
-  type PlantCount,
-  type PlantFilter,
   type PlantPage,
   type SearchRequest,
   type StoredPlant,
@@ -19,12 +20,10 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../../service/record-store.ts'
-import type { AcquireSlot } from '../../../../service/short-read.ts'
-import { type ReadLimit, readLimited, TOO_LONG, UNLIMITED } from '../../shared/limited-read.ts'
-import { BATCH_TEXT_MAX, EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
+import { EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
 import {
-  joinPlants,
   type PlantRow,
+  pageOf,
   RECORD_COLUMNS,
   type RecordRow,
   toPlant,
@@ -36,8 +35,10 @@ import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount } from './plant-count.ts'
 import { JSON_OR_ID, lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch } from './plant-search.ts'
-import type { Read } from './plant-slices.ts'
 import { prepareTagScan } from './tag-scan.ts'
+
+/** The longest text of a plant, in bytes. */
+const PLANT_TEXT_MAX = Number.MAX_SAFE_INTEGER
 
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
 const TURN_MS_MAX = 5
@@ -63,18 +64,13 @@ export class Reader {
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #search: ReturnType<typeof prepareSearch>
   readonly #count: ReturnType<typeof prepareCount>
-  readonly #scanTags: ReturnType<typeof prepareTagScan>
+  readonly #listTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #hasExcess: ReturnType<typeof prepareExcess>
   readonly #readWaiting = () => {
     // `close` may have rejected them.
     if (this.#waiting.length > 0) this.#readGroup()
   }
-  readonly #read: Read = (read) =>
-    new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
-      this.#waiting.push({ run: () => resolve(read()), reject })
-    })
   #waiting: PendingRead[] = []
 
   /** @param toUnavailable maps the errors of SQLite */
@@ -82,9 +78,9 @@ export class Reader {
     this.#db = db
     this.#mapError = toUnavailable
     this.#statements = prepareReads(db)
-    this.#search = prepareSearch(db, this.#read)
-    this.#count = prepareCount(db, this.#read)
-    this.#scanTags = prepareTagScan(db, this.#read)
+    this.#search = prepareSearch(db)
+    this.#count = prepareCount(db)
+    this.#listTags = prepareTagScan(db)
     this.#readChanges = prepareChangeRead(db)
     this.#hasExcess = prepareExcess(db)
   }
@@ -106,18 +102,18 @@ export class Reader {
     return this.#read(() => this.#statements.exists.get(INT64_MIN))
   }
 
-  get(id: bigint, acquireSlot?: AcquireSlot): Promise<StoredPlant | undefined> {
-    return this.#readLimited(acquireSlot, (max) => {
-      const row = this.#statements.plant.get(id, max.text)
-      return row === undefined ? this.#whyMissing(id, max) : toPlant(row)
+  get(id: bigint): Promise<StoredPlant | undefined> {
+    return this.#read(() => {
+      const row = this.#statements.plant.get(id)
+      return row && toPlant(row)
     })
   }
 
-  list(request: PageRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return this.#readLimited(acquireSlot, (max) => this.#list(request, max))
+  list(request: PageRequest): Promise<PlantPage> {
+    return this.#read(() => this.#list(request))
   }
 
-  #list({ after, tag, limit }: PageRequest, max: ReadLimit): PlantPage | typeof TOO_LONG {
+  #list({ after, tag, limit }: PageRequest): PlantPage {
     const plants: string[] = []
     let text = 0
     let last = after
@@ -125,18 +121,17 @@ export class Reader {
       const wanted = Math.min(limit + 1 - plants.length, ROWS_MAX)
       const found = this.#page(tag, last === undefined ? INT64_MIN : last + 1n, wanted)
       for (const row of found) {
-        if (plants.length === limit || text >= BATCH_TEXT_MAX) return toPage(plants)
-        const plant =
-          typeof row === 'string' ? row : this.#statements.json.get(row, max.text - text)
-        if (plant === undefined) return TOO_LONG
+        if (plants.length === limit || text >= PAGE_TEXT_MAX)
+          return pageOf(plants, lastIdOf(plants))
+        const plant = typeof row === 'string' ? row : this.#unlessLarge(row, text)
+        if (typeof plant !== 'string') return pageOf(plants, lastIdOf(plants))
         plants.push(plant)
         text += plant.length
-        if (text > max.text || plants.length > max.rows) return TOO_LONG
       }
       if (found.length < wanted) break
       last = lastIdOf(plants)
     }
-    return { json: joinPlants(plants), next: undefined }
+    return pageOf(plants)
   }
 
   /** The plants as JSON, or their ids if they are large. */
@@ -145,54 +140,43 @@ export class Reader {
     return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
   }
 
-  getAll(ids: readonly bigint[], acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    return this.#readLimited(acquireSlot, (max) => this.#getAll(ids, max))
+  /** A plant as JSON, or its id if it is too large for a page that has some text already. Undefined if there is none. */
+  #unlessLarge(id: bigint, text: number): string | bigint | undefined {
+    return this.#statements.json.get(text === 0 ? PLANT_TEXT_MAX : PAGE_TEXT_MAX - text, id)
   }
 
-  #getAll(ids: readonly bigint[], max: ReadLimit): PlantPage | typeof TOO_LONG {
+  getAll(ids: readonly bigint[]): Promise<PlantPage> {
+    return this.#read(() => this.#getAll(ids))
+  }
+
+  #getAll(ids: readonly bigint[]): PlantPage {
     const plants: string[] = []
     let text = 0
     for (const id of ids) {
-      if (text >= BATCH_TEXT_MAX) return toPage(plants)
-      const plant = this.#statements.json.get(id, max.text - text) ?? this.#whyMissing(id, max)
+      if (text >= PAGE_TEXT_MAX) return pageOf(plants, lastIdOf(plants))
+      const plant = this.#unlessLarge(id, text)
       if (plant === undefined) continue
-      if (plant === TOO_LONG) return TOO_LONG
+      if (typeof plant !== 'string') return pageOf(plants, lastIdOf(plants))
       plants.push(plant)
       text += plant.length
-      if (text > max.text || plants.length > max.rows) return TOO_LONG
     }
-    return { json: joinPlants(plants), next: undefined }
+    return pageOf(plants)
   }
 
-  async search(request: SearchRequest, acquireSlot?: AcquireSlot): Promise<PlantPage> {
-    await acquireSlot?.()
-    return this.#search(request)
+  search(request: SearchRequest): Promise<PlantPage> {
+    return this.#read(() => this.#search(request))
   }
 
-  async count(filter: PlantFilter, acquireSlot?: AcquireSlot): Promise<PlantCount> {
-    await acquireSlot?.()
-    return this.#count(filter)
+  count(request: CountRequest): Promise<CountedRange> {
+    return this.#read(() => this.#count(request))
   }
 
-  listTags(request: TagsRequest, acquireSlot?: AcquireSlot): Promise<TagPage | 'malformed'> {
-    return this.#scanTags(request, acquireSlot)
+  listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
+    return this.#read(() => this.#listTags(request))
   }
 
-  readChanges(request: ChangesRequest, acquireSlot?: AcquireSlot): Promise<ChangePage | NoChanges> {
-    return this.#readLimited(acquireSlot, (max) => this.#readChanges(request, max))
-  }
-
-  #readLimited<Result>(
-    acquireSlot: AcquireSlot | undefined,
-    read: (max: ReadLimit) => Result | typeof TOO_LONG,
-  ): Promise<Result> {
-    return readLimited(acquireSlot, (max) => this.#read(() => read(max)))
-  }
-
-  /** Why a limited read of a plant has found none. */
-  #whyMissing(id: bigint, max: ReadLimit): undefined | typeof TOO_LONG {
-    if (max === UNLIMITED) return undefined
-    return this.#statements.exists.get(id) === undefined ? undefined : TOO_LONG
+  readChanges(request: ChangesRequest): Promise<ChangePage | NoChanges> {
+    return this.#read(() => this.#readChanges(request))
   }
 
   hasExcess(limits: ChangeLimits): boolean {
@@ -210,6 +194,13 @@ export class Reader {
   listRecords(kinds: readonly RecordKind[]): RecordList {
     const rows = this.#readNow(() => this.#statements.records.all(JSON.stringify(kinds)))
     return { records: rows.map(toRecord), now: Date.now() }
+  }
+
+  #read<Result>(read: () => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
+      this.#waiting.push({ run: () => resolve(read()), reject })
+    })
   }
 
   /** Rejects the waiting reads. */
@@ -281,16 +272,12 @@ function* toBatches(rows: Iterable<PlantRow>): Generator<StoredPlant[], void> {
     const plant = toPlant(row)
     batch.push(plant)
     text += textLength(plant)
-    if (batch.length < EXPORT_BATCH_SIZE && text < BATCH_TEXT_MAX) continue
+    if (batch.length < EXPORT_BATCH_SIZE && text < PAGE_TEXT_MAX) continue
     yield batch
     batch = []
     text = 0
   }
   if (batch.length > 0) yield batch
-}
-
-function toPage(plants: readonly string[]): PlantPage {
-  return { json: joinPlants(plants), next: lastIdOf(plants) }
 }
 
 export const LIST_RECORDS = `
@@ -305,12 +292,10 @@ function prepareReads(db: Database) {
     rollback: db.prepare('ROLLBACK'),
     version: db.prepare<[], number>('PRAGMA data_version').safeIntegers(false).pluck(),
     exists: db.prepare<bigint>('SELECT 1 FROM plants WHERE id = ?'),
-    plant: db.prepare<[bigint, number], PlantRow>(
-      `SELECT * FROM plants WHERE id = ? AND ${TEXT_BYTES} <= ?`,
-    ),
+    plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
     json: db
-      .prepare<[bigint, number], string>(
-        `SELECT ${PLANT_JSON} FROM plants WHERE id = ? AND ${TEXT_BYTES} <= ?`,
+      .prepare<[number, bigint], string | bigint>(
+        `SELECT CASE WHEN ${TEXT_BYTES} <= ? THEN ${PLANT_JSON} ELSE id END FROM plants WHERE id = ?`,
       )
       .pluck(),
     // With a plain `LIMIT ?` or `tag = ?`, SQLite would prepare the statement again for every run, because their values

@@ -1,9 +1,8 @@
-/** Long reads wait for each other, and not for clients that have gone. */
+/** Large reads wait for each other, and not for clients that have gone. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { PlantPage, SearchRequest } from '../../../service/plant-store.ts'
-import type { AcquireSlot } from '../../../service/short-read.ts'
 import { Caller, type Service, startService } from '../../helpers/service.ts'
 import { pageWith } from '../../stores/plants.ts'
 
@@ -17,8 +16,7 @@ async function startSearches(t: Test) {
   const end = Promise.withResolvers<PlantPage>()
   const service = await startService(t, {
     instead: {
-      search: async ({ text }: SearchRequest, acquireSlot?: AcquireSlot) => {
-        await acquireSlot?.()
+      search: async ({ text }: SearchRequest) => {
         started.push(text)
         begun.resolve()
         return end.promise
@@ -98,7 +96,7 @@ t.test('a token that takes all places makes room for the search of another', asy
   const other = search(new Caller(service.port, token), 'other')
   const json = { error: 50301, message: 'the store is busy' }
   t.match(await Promise.race(waiting), { status: 503, headers: { 'retry-after': '1' }, json })
-  t.equal((await service.call({ method: 'GET', path: '/plants' })).status, 200, 'a short read')
+  t.equal((await service.call({ method: 'GET', path: '/plants' })).status, 200, 'a small read')
   end()
   t.equal((await other).status, 200)
   await Promise.all([running, ...waiting])

@@ -1,30 +1,31 @@
 import t from 'tap'
 import type { Client } from '../../contract/operation-types.ts'
 import type { Grant } from '../../contract/scopes.ts'
-import { LongReads } from '../../service/long-reads.ts'
+import { StoreUnavailable } from '../../service/plant-store.ts'
+import { ReadQueue, ReadQueues } from '../../service/read-queue.ts'
 
 /** How many can wait. */
 const PLACES = 64
 
-function clientOf(name: string, subject?: string, signal = new AbortController().signal): Client {
+function clientOf(name: string, subject?: string, signal?: AbortSignal): Client {
   const grant: Grant = { name, scopes: ['read'], ...(subject !== undefined && { subject }) }
-  return { grant, signal }
+  return { grant, isGone: () => signal?.aborted === true }
 }
 
-/** Long reads that end when the test wants, in the order in which they start. */
+/** Reads that end when the test wants, in the order in which they start. */
 class Reads {
-  readonly #reads = new LongReads()
+  readonly queue = new ReadQueue({ running: 1, waiting: PLACES })
   readonly started: string[] = []
   readonly refused: string[] = []
   #end = Promise.withResolvers<void>()
 
   /** Begins a read. Resolves after it has ended or was refused. */
   async begin(label: string, client: Client): Promise<void> {
-    const read = this.#reads.perform(client, async (acquireSlot) => {
-      await acquireSlot()
+    const read = this.queue.take(client, async () => {
       this.started.push(label)
       await this.#end.promise
       if (label === 'a bug') throw new Error(label)
+      if (label === 'a failure') throw new StoreUnavailable('failing', label)
     })
     await read.catch((error: Error) => this.refused.push(`${label}: ${error.message}`))
   }
@@ -41,7 +42,7 @@ class Reads {
 /** Resolves after all promises that can settle have settled. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-t.test('long reads run one at a time, and those of a client in their order', async (t) => {
+t.test('reads run one at a time, and those of a client in their order', async (t) => {
   const reads = new Reads()
   const all = ['1', 'a bug', '3'].map((label) => reads.begin(label, clientOf('a')))
   await settled()
@@ -55,16 +56,62 @@ t.test('long reads run one at a time, and those of a client in their order', asy
   t.strictSame(reads.refused, ['a bug: a bug'])
 })
 
-t.test('a short read does not wait', async (t) => {
-  const reads = new LongReads()
+t.test('a small read does not wait for a large one', async (t) => {
+  const queues = new ReadQueues(1)
   const held = Promise.withResolvers<void>()
-  const long = reads.perform(clientOf('a'), async (acquireSlot) => {
-    await acquireSlot()
-    await held.promise
-  })
-  t.equal(await reads.perform(clientOf('a'), async () => 'short'), 'short')
+  const large = queues.of(101).take(clientOf('a'), () => held.promise)
+  t.equal(await queues.of(100).take(clientOf('a'), async () => 'small'), 'small')
   held.resolve()
-  await long
+  await large
+})
+
+t.test(
+  'a job that has begun precedes other reads of its client, and keeps its place',
+  async (t) => {
+    const reads = new Reads()
+    const job = reads.queue.jobFor(clientOf('a'))
+    const step = async (label: string) => {
+      await job(async () => {
+        reads.started.push(label)
+      })
+    }
+    await step('job 1')
+    const all = Array.from({ length: PLACES + 1 }, (_, index) =>
+      reads.begin(`a${index}`, clientOf('a')),
+    )
+    all.push(step('job 2'), reads.begin('b', clientOf('b')))
+    await settled()
+    t.equal(reads.refused.length, 2, 'the latest of the others make room')
+    await reads.next()
+    t.strictSame(reads.started, ['job 1', 'a0', 'job 2', 'b'])
+    for (const _ of all) await reads.next()
+    await Promise.all(all)
+  },
+)
+
+t.test('a job ends when its client has disconnected', async (t) => {
+  const client = new AbortController()
+  const job = new ReadQueues(1).large.jobFor(clientOf('a', undefined, client.signal))
+  await job(async () => {})
+  client.abort()
+  await t.rejects(
+    job(async () => t.fail('it was made')),
+    { name: 'StoreUnavailable' },
+  )
+})
+
+t.test('if the store fails, the waiting reads fail too', async (t) => {
+  const reads = new Reads()
+  const all = ['a failure', 'a', 'b'].map((label) => reads.begin(label, clientOf(label)))
+  await settled()
+  await reads.next()
+  await Promise.all(all)
+  const reason = 'the store is failing: a failure'
+  t.strictSame(reads.refused.toSorted(), [`a failure: ${reason}`, `a: ${reason}`, `b: ${reason}`])
+  const later = reads.begin('later', clientOf('a'))
+  await reads.next()
+  await later
+  t.strictSame(reads.started, ['a failure', 'later'])
 })
 
 t.test('clients take turns', async (t) => {
@@ -88,7 +135,7 @@ t.test('a client can take all places, until others need one', async (t) => {
     reads.begin(`a${index}`, clientOf('a')),
   )
   await settled()
-  const isFull = 'the store is busy: too many long reads are waiting'
+  const isFull = 'the store is busy: too many reads are waiting'
   t.strictSame(reads.refused, [`a${PLACES + 1}: ${isFull}`], 'one runs, and the others wait')
   all.push(reads.begin('b', clientOf('b')))
   await settled()
@@ -113,11 +160,26 @@ t.test('a read is not made if its client has disconnected, or does while it wait
   await settled()
   waiting.abort()
   first.abort()
-  await settled()
-  const hasGone = 'the store is busy: the client has disconnected'
-  t.strictSame(reads.refused, [`gone: ${hasGone}`, `waiting: ${hasGone}`])
   await reads.next()
   await reads.next()
   await Promise.all(all)
+  const hasGone = 'the store is busy: the client has disconnected'
+  t.strictSame(reads.refused, [`waiting: ${hasGone}`, `gone: ${hasGone}`])
   t.strictSame(reads.started, ['first', 'last'], 'a read that runs is never cut')
+})
+
+t.test('the reads of clients that have disconnected make room for others', async (t) => {
+  const reads = new Reads()
+  const gone = new AbortController()
+  const all = Array.from({ length: PLACES + 1 }, (_, index) =>
+    reads.begin(`a${index}`, clientOf('a', undefined, index > 2 ? gone.signal : undefined)),
+  )
+  await settled()
+  gone.abort()
+  all.push(reads.begin('last', clientOf('a')))
+  await settled()
+  t.equal(reads.refused.length, PLACES - 2)
+  for (const _ of all) await reads.next()
+  await Promise.all(all)
+  t.strictSame(reads.started, ['a0', 'a1', 'a2', 'last'])
 })

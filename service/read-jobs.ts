@@ -1,0 +1,78 @@
+/** Reads that examine many plants: loops of short reads of a store, between which others are served. */
+import type { PlantCount } from '../contract/operation-types.ts'
+import {
+  PAGE_TEXT_MAX,
+  type PlantFilter,
+  type PlantPage,
+  type PlantStore,
+  type SearchRequest,
+  type TagPage,
+  type TagsRequest,
+} from './plant-store.ts'
+import type { InTurn } from './read-queue.ts'
+
+/** How many reads a job makes at most: enough to search 20,000 plants, and to count 100,000. */
+export const READS_MAX = 5
+
+/** How many tags to read at once. */
+const TAGS_MAX = 250
+
+/** A page of the plants that match, found by several reads, each at its own moment. `next` can be a plant that does not match. */
+export async function searchPlants(
+  store: Pick<PlantStore, 'search'>,
+  request: SearchRequest,
+  inTurn: InTurn,
+): Promise<PlantPage> {
+  const parts: string[] = []
+  let { after } = request
+  let found = 0
+  let text = 0
+  for (let reads = 1; ; reads++) {
+    const from = after
+    const wanted = request.limit - found
+    const page = await inTurn(() => store.search({ ...request, after: from, limit: wanted }))
+    if (page.found > 0) parts.push(page.json.slice(1, -1))
+    found += page.found
+    text += page.json.length
+    after = page.next
+    const isFull = found === request.limit || text >= PAGE_TEXT_MAX
+    if (after === undefined || isFull || reads === READS_MAX) {
+      return { json: `[${parts.join()}]` as PlantPage['json'], found, next: after }
+    }
+  }
+}
+
+/** Counts the plants that match, by several reads, each at its own moment. */
+export async function countPlants(
+  store: Pick<PlantStore, 'count'>,
+  filter: PlantFilter,
+  inTurn: InTurn,
+): Promise<PlantCount> {
+  let plants = 0
+  let after: bigint | undefined
+  for (let reads = 1; ; reads++) {
+    const from = after
+    const { found, next } = await inTurn(() => store.count({ ...filter, after: from }))
+    plants += found
+    after = next
+    if (next === undefined || reads === READS_MAX) return { plants, isExact: next === undefined }
+  }
+}
+
+/** A page of tags, found by several reads, each at its own moment. */
+export async function listTags(
+  store: Pick<PlantStore, 'listTags'>,
+  { after, limit }: TagsRequest,
+  inTurn: InTurn,
+): Promise<TagPage | 'malformed'> {
+  const tags: string[] = []
+  let next = after
+  for (let reads = 1; ; reads++) {
+    const request = { after: next, limit: Math.min(limit - tags.length, TAGS_MAX) }
+    const page = await inTurn(() => store.listTags(request))
+    if (page === 'malformed') return page
+    tags.push(...page.tags)
+    next = page.next
+    if (next === undefined || tags.length === limit || reads === READS_MAX) return { tags, next }
+  }
+}
