@@ -176,9 +176,6 @@ export interface TagPage {
  * may still have been applied; repeating it is safe.
  */
 export interface PlantStore extends ChangeFeed {
-  /** How many small reads to make at a time for requests: as many as the engine needs to be busy. */
-  readonly smallReadsMax: number
-
   /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
   create(plant: NewPlant): Promise<CreateResult>
 

@@ -153,15 +153,10 @@ const SMALL_ROWS_MAX = 100
 
 /** The queues of one thread. */
 export class ReadQueues {
-  /** One plant, or a small page. There are places for all connections, by default. */
-  readonly #small: ReadQueue
+  /** One plant, or a small page. Fewer at a time would cost more each. There are places for all connections, by default. */
+  readonly #small = new ReadQueue({ running: 64, waiting: 2048 })
   /** Pages of more, and jobs. One at a time leaves time for small reads. */
   readonly large = new ReadQueue({ running: 1, waiting: 64 }, true)
-
-  /** @param smallReadsMax how many small reads run at a time */
-  constructor(smallReadsMax: number) {
-    this.#small = new ReadQueue({ running: smallReadsMax, waiting: 2048 })
-  }
 
   /** The queue for reads of at most this many plants or changes. */
   of(rows: number): ReadQueue {

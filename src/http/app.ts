@@ -123,7 +123,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Faults: every error that the contract documents for the operation.
     faults?.inject(scope)
     // The operation and its response: what the contract documents for each, and 304.
-    const reads = new ReadQueues(store.smallReadsMax)
+    const reads = new ReadQueues()
     const codec = new PlantCodec(plantMembers(contract), options.hiddenFields)
     const service = new PlantService(store, reads, codec)
     const feed = new SharedFeed(store)

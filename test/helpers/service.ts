@@ -196,7 +196,7 @@ function withInstead(store: ThreadStore, instead: Partial<ThreadStore> = {}): Th
   return new Proxy(store, {
     get: (_target, name) => {
       const method = instead[name as keyof ThreadStore] ?? store[name as keyof ThreadStore]
-      return typeof method === 'function' ? method.bind(store) : method
+      return method.bind(store)
     },
   })
 }

@@ -57,7 +57,7 @@ t.test('reads run one at a time, and those of a client in their order', async (t
 })
 
 t.test('a small read does not wait for a large one', async (t) => {
-  const queues = new ReadQueues(1)
+  const queues = new ReadQueues()
   const held = Promise.withResolvers<void>()
   const large = queues.of(101).take(clientOf('a'), () => held.promise)
   t.equal(await queues.of(100).take(clientOf('a'), async () => 'small'), 'small')
@@ -91,7 +91,7 @@ t.test(
 
 t.test('a job ends when its client has disconnected', async (t) => {
   const client = new AbortController()
-  const job = new ReadQueues(1).large.jobFor(clientOf('a', undefined, client.signal))
+  const job = new ReadQueues().large.jobFor(clientOf('a', undefined, client.signal))
   await job(async () => {})
   client.abort()
   await t.rejects(

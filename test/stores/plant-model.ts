@@ -24,10 +24,9 @@ import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
 export type Modeled = {
-  [Name in Exclude<
-    keyof PlantStore,
-    'smallReadsMax' | 'ping' | 'exportPlants' | keyof ChangeFeed
-  >]: (...parameters: Parameters<PlantStore[Name]>) => Awaited<ReturnType<PlantStore[Name]>>
+  [Name in Exclude<keyof PlantStore, 'ping' | 'exportPlants' | keyof ChangeFeed>]: (
+    ...parameters: Parameters<PlantStore[Name]>
+  ) => Awaited<ReturnType<PlantStore[Name]>>
 } & { exportPlants(): StoredPlant[] }
 
 /** PlantStore on a Map. */

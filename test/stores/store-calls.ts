@@ -18,7 +18,7 @@ const mirror: MirrorRestriction = { source: 'https://source.example', cursor: 'x
 
 /** Calls of the methods of the store itself. */
 const METHOD_CALLS: Record<
-  Exclude<keyof Store, 'smallReadsMax' | 'close' | 'share' | 'advise' | 'metrics' | 'webhooks'>,
+  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'metrics' | 'webhooks'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],

@@ -54,8 +54,6 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
  * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
  */
 export class PostgresStore implements Store {
-  /** Several statements, which can take long to arrive at the server. */
-  readonly smallReadsMax = 64
   readonly #connections: Connections
   readonly #creates: GroupCommit<NewPlant, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>

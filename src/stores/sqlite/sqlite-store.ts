@@ -75,8 +75,6 @@ export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity' | 'da
  * threads can share the writer.
  */
 export class SqliteStore implements Store {
-  /** More would not be faster, and would be made even if their clients were gone. */
-  readonly smallReadsMax = 16
   /** Undefined if this store writes on its own connection, or uses the writer that another thread has started. */
   readonly #writerHost: WriterHost | undefined
   readonly #writer: Writer | WriterClient
