@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Client } from '../contract/operation-types.ts'
 import { StoreUnavailable } from './plant-store.ts'
 
@@ -18,23 +17,20 @@ interface WaitingRead {
 export class ReadQueue {
   readonly #runningMax: number
   readonly #waitingMax: number
-  readonly #checksClients: boolean
   /** By client, in the order of their turns. */
   readonly #waiting = new Map<string, WaitingRead[]>()
   #waitingCount = 0
   #running = 0
 
-  /** @param checksClients whether to find out before each read if its client is still there */
-  constructor(max: { readonly running: number; readonly waiting: number }, checksClients = false) {
+  constructor(max: { readonly running: number; readonly waiting: number }) {
     this.#runningMax = max.running
     this.#waitingMax = max.waiting
-    this.#checksClients = checksClients
   }
 
   /**
    * Makes a read for a client.
    *
-   * @throws StoreUnavailable if too many reads wait, or if the client has disconnected before the read begins
+   * @throws StoreUnavailable if too many reads wait, or if the client disconnects while this one waits, or after a job has begun
    */
   take<Result>(client: Client, read: () => Promise<Result>): Promise<Result> {
     return this.#take(client, read, false)
@@ -58,14 +54,10 @@ export class ReadQueue {
     read: () => Promise<Result>,
     isContinued: boolean,
   ): Promise<Result> {
+    if (isContinued && client.isGone()) throw disconnected()
     if (this.#running < this.#runningMax) this.#running++
     else await this.#wait(client, isContinued)
     try {
-      if (this.#checksClients) {
-        // Until the next turn of the event loop, it is unknown whether a client closes its connection after a request.
-        await setImmediate()
-        if (client.isGone()) throw disconnected()
-      }
       return await read()
     } catch (error) {
       // The waiting reads would find out as slowly.
@@ -156,7 +148,7 @@ export class ReadQueues {
   /** One plant, or a small page. Fewer at a time would cost more each. There are places for all connections, by default. */
   readonly #small = new ReadQueue({ running: 64, waiting: 2048 })
   /** Pages of more, and jobs. One at a time leaves time for small reads. */
-  readonly large = new ReadQueue({ running: 1, waiting: 64 }, true)
+  readonly large = new ReadQueue({ running: 1, waiting: 64 })
 
   /** The queue for reads of at most this many plants or changes. */
   of(rows: number): ReadQueue {

@@ -1,9 +1,11 @@
 /** What `../interleavings/dispatcher.test.ts` cannot test: limits, the log, and the memory that webhooks share. */
+
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 import { type Webhook, type WebhookProgress, webhookEvents } from '../../service/webhook-store.ts'
+import { CHANGES_MAX } from '../../src/stores/shared/page-limits.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import type { Message } from '../../src/webhooks/message.ts'
 import type { DeliveryResult } from '../../src/webhooks/sender.ts'
@@ -93,13 +95,13 @@ function withProgress(webhook: Webhook, progress: Partial<WebhookProgress>): Web
 
 t.test('progress does not pass an event that was not delivered', async (t) => {
   const { store, start, attempts, respond, plants } = await newWebhook(t)
-  await createPlants(store, 1, 1500)
+  await createPlants(store, 1, CHANGES_MAX + 10)
   const { cursor } = (await webhookIn(store, 'orders')).progress
   const changes = await changesAfter(store, cursor)
   respond(({ plant, promise }) => (plant === 1n ? promise : RECEIVED))
   const first = await start()
-  await settle(() => attempts.length >= 1000)
-  t.equal(attempts.length, 1000, 'a bounded number of changes follows the oldest one')
+  await settle(() => attempts.length >= CHANGES_MAX)
+  t.equal(attempts.length, CHANGES_MAX, 'a bounded number of changes follows the oldest one')
   t.equal(first.progress.cursor, cursor)
   t.equal(first.waitingSince, Date.parse(changes[0]?.at ?? ''))
   first.stop()
@@ -107,16 +109,16 @@ t.test('progress does not pass an event that was not delivered', async (t) => {
   t.match(first.progress, { cursor, attempts: 0, lastFailure: undefined })
   // As after a crash.
   await start({ webhook: withProgress(await webhookIn(store, 'orders'), first.progress) })
-  await settle(() => attempts.length >= 2000)
-  t.same(plants().slice(1000), idsFrom(1, 1000))
-  t.same(new Set(attempts.slice(0, 1000).map(({ id }) => id)).size, 1000)
+  await settle(() => attempts.length >= 2 * CHANGES_MAX)
+  t.same(plants().slice(CHANGES_MAX), idsFrom(1, CHANGES_MAX))
+  t.same(new Set(attempts.slice(0, CHANGES_MAX).map(({ id }) => id)).size, CHANGES_MAX)
   t.same(
-    attempts.slice(1000, 1010).map(({ id }) => id),
+    attempts.slice(CHANGES_MAX, CHANGES_MAX + 10).map(({ id }) => id),
     attempts.slice(0, 10).map(({ id }) => id),
   )
-  attempts[1000]?.resolve(RECEIVED)
-  await settle(() => attempts.length >= 2500)
-  t.same(plants().slice(2000), idsFrom(1001, 500))
+  attempts[CHANGES_MAX]?.resolve(RECEIVED)
+  await settle(() => attempts.length >= 2 * CHANGES_MAX + 10)
+  t.same(plants().slice(2 * CHANGES_MAX), idsFrom(CHANGES_MAX + 1, 10))
 })
 
 t.test('only the change that failed is delivered until it succeeds', async (t) => {
