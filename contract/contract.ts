@@ -255,7 +255,7 @@ function toMember(name: string, schema: Schema | FieldSchema, isRequired = false
 }
 
 function resolve(document: ContractDocument, schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : Object(resolveReference(document, schema.$ref))
+  return schema.$ref === undefined ? schema : (resolveReference(document, schema.$ref) as Schema)
 }
 
 /** A copy of the contract without responses, for which Fastify would compile serializers that nothing calls. */

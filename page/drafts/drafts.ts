@@ -130,7 +130,7 @@ export class Drafts extends Model {
 
   /** Replaces all by those that `toJson` has returned. */
   load(json: string): void {
-    const stash: { drafts: readonly Draft[]; open?: number } = Object(parseJson(json, int64Fields))
+    const stash = parseJson(json, int64Fields) as { drafts: readonly Draft[]; open?: number }
     // A page that is left does not learn whether what it was sending is saved.
     const drafts = stash.drafts.map((each) => ({
       ...each,

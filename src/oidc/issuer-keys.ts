@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { propertiesOf } from '../../contract/known.ts'
 import { systemClock } from '../../time/clock.ts'
 import { shareResult } from '../../time/shared-result.ts'
 import type { Config } from '../config/config.ts'
@@ -66,7 +67,7 @@ export function issuerKeys(
 
 async function fetchKeys(issuer: string, signal: AbortSignal): Promise<string> {
   const location = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const metadata = Object(parseJson(location, await fetchText(location, signal)))
+  const metadata = propertiesOf(parseJson(location, await fetchText(location, signal)))
   // OpenID Connect Discovery 1.0 §4.3.
   if (metadata.issuer !== issuer) {
     throw new Error(`${location} names the issuer ${quote(metadata.issuer)}`)
@@ -114,7 +115,7 @@ function quote(value: unknown): string {
 
 /** `fetch` hides the reason of a failure in the cause. */
 function explain(error: unknown): string {
-  const { cause } = Object(error)
+  const { cause } = propertiesOf(error)
   const message = messageOf(error)
   return cause === undefined ? message : `${message}: ${codeOf(cause) ?? messageOf(cause)}`
 }

@@ -80,7 +80,7 @@ for (const format of exportFormats) {
         const contract = extendContract(loadContract(), fields)
         const members = plantMembers(contract)
         const codec = new PlantCodec(members)
-        const given = plants.map((plant) => codec.toPlant(Object(plant)))
+        const given = plants.map((plant) => codec.toPlant({ ...plant, id: BigInt(plant.id) }))
         async function* batches(): AsyncGenerator<StoredPlant[]> {
           yield given.map(({ clears: _, ...plant }) => plant)
         }

@@ -1,3 +1,4 @@
+import { propertiesOf } from '../../../contract/known.ts'
 import type { OwnField } from '../../../contract/own-fields.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { readRestriction, restrict } from '../../../service/restriction.ts'
@@ -115,7 +116,7 @@ async function openAvailable(options: StoreOptions): Promise<Store> {
   try {
     return await openStore(options)
   } catch (error) {
-    const { cause } = Object(error)
+    const { cause } = propertiesOf(error)
     const isTemporary = cause instanceof StoreUnavailable && !PERMANENT.test(cause.detail)
     throw isTemporary ? cause : error
   }
