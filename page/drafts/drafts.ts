@@ -86,16 +86,16 @@ export class Drafts extends Model {
 
   /** Begins, or continues, to edit a plant. */
   edit(plant: StoredPlant): void {
-    const known = this.of(plant.id)
-    const isContinued = known?.isDeletion === false
-    if (known?.isDeletion) this.discard(known.key)
-    this.openDraft(isContinued ? known.key : this.#add({ typed: typedOf(plant), before: plant }))
+    const draft = this.of(plant.id)
+    const isContinued = draft?.isDeletion === false
+    if (draft?.isDeletion) this.discard(draft.key)
+    this.openDraft(isContinued ? draft.key : this.#add({ typed: typedOf(plant), before: plant }))
   }
 
   /** Begins, or continues, to describe a new plant. */
   add(id: string): void {
-    const known = this.#drafts.find(({ before, state }) => !before && state === 'editing')
-    this.openDraft(known?.key ?? this.#add({ typed: blank(id), before: undefined }))
+    const draft = this.#drafts.find(({ before, state }) => !before && state === 'editing')
+    this.openDraft(draft?.key ?? this.#add({ typed: blank(id), before: undefined }))
   }
 
   openDraft(key: number): void {
@@ -156,9 +156,9 @@ export class Drafts extends Model {
 
   /** Deletes a plant. */
   async delete(plant: StoredPlant, saver: Saver): Promise<void> {
-    const known = this.of(plant.id)
-    if (known?.isDeletion && known.state === 'sending') return
-    if (known !== undefined) this.discard(known.key)
+    const draft = this.of(plant.id)
+    if (draft?.isDeletion && draft.state === 'sending') return
+    if (draft !== undefined) this.discard(draft.key)
     const { id } = plant
     await this.carryOut({ id, before: pickContent(plant), after: undefined }, saver)
   }

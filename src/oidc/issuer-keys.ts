@@ -37,7 +37,7 @@ export function issuerKeys(
   log?: FastifyBaseLogger,
   { cooldownMs = COOLDOWN_MS, timeoutMs = TIMEOUT_MS } = {},
 ): ReadKeys {
-  let known: string | undefined
+  let latest: string | undefined
   let reads = 0
   const read = async () => {
     reads++
@@ -47,8 +47,8 @@ export function issuerKeys(
   const tryToRead = async () => {
     try {
       const keys = await fetchKeys(String(issuer), AbortSignal.timeout(timeoutMs))
-      if (keys !== known) log?.info(`read new keys of ${issuer}`)
-      known = keys
+      if (keys !== latest) log?.info(`read new keys of ${issuer}`)
+      latest = keys
       return keys
     } catch (error) {
       log?.warn(`cannot read the keys of ${issuer}: ${explain(error)}`)

@@ -38,8 +38,8 @@ export function detectFormat<Allowed extends Format>(
   const extension = extname(file).toLowerCase()
   const format = allowed.find((each) => EXTENSIONS[each].includes(extension))
   if (format !== undefined) return format
-  const known = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
+  const endings = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
   throw new FileError(
-    `cannot tell the format of ${file}: expected a name ending in one of ${known}${hint}`,
+    `cannot tell the format of ${file}: expected a name ending in one of ${endings}${hint}`,
   )
 }

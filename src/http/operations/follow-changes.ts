@@ -92,10 +92,10 @@ export function followChanges(
     }
     let first: ChangePage | undefined = page
     const readNext = async (cursor: string | undefined, signal: AbortSignal) => {
-      const known = first
+      const unsent = first
       // The stream, which can be open for days, must not keep it.
       first = undefined
-      if (known !== undefined) return known
+      if (unsent !== undefined) return unsent
       const nextRequest = { after: cursor, limit: STREAM_PAGE_LIMIT }
       const read = readFor({ grant: client.grant, isGone: () => signal.aborted })
       const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal, read)
