@@ -38,3 +38,9 @@ export function isTransient(error: unknown): boolean {
   if (error instanceof SignInError) return error.kind === 'unavailable'
   return TRANSIENT.has(Number(propertiesOf(error).status))
 }
+
+/** Whether the service or the issuer no longer accepts the person or the token, or never did. */
+export function isRejected(error: unknown): boolean {
+  if (error instanceof SignInError) return error.kind === 'ended'
+  return error instanceof PlantStoreError && error.status === 401
+}

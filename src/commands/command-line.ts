@@ -1,8 +1,8 @@
 import { ContractError } from '../../contract/contract.ts'
 import { propertiesOf } from '../../contract/known.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { escapeControlCharacters } from '../system/control-characters.ts'
 import { Interrupted, UserError } from '../system/errors.ts'
-import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { ClosedPipe } from './console/output.ts'
 import { program } from './program.ts'
 

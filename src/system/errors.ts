@@ -4,6 +4,9 @@ import { propertiesOf } from '../../contract/known.ts'
 /** An error that the person at the command line can fix. The message is shown without a stack trace. */
 export class UserError extends Error {}
 
+/** A command cannot do what its arguments ask for. */
+export class CommandError extends UserError {}
+
 /** A file cannot be read or written, or its contents are invalid. */
 export class FileError extends UserError {}
 
