@@ -27,12 +27,14 @@ type ListChanges = OperationRequest<'listChanges'> & {
 const NO_CHANGES = '[]'
 
 /** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
-export type Follow = (
-  parts: ListChanges,
+export type Serve<Parts> = (
+  parts: Parts,
   client: Client,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<AnyResult | undefined>
+
+export type Follow = Serve<ListChanges>
 
 /**
  * Serves `listChanges`: as a page, with `wait` as a long poll, and for `Accept: text/event-stream` as a stream. The
