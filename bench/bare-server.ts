@@ -56,7 +56,7 @@ app.get<{ Querystring: { after: number } }>(
   async ({ query }) => plants.page(query.after),
 )
 await app.listen({ host: '127.0.0.1', port: 0 })
-const { port }: AddressInfo = Object(app.server.address())
+const { port } = app.server.address() as AddressInfo
 process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`)
 
 async function openPlants(mode: string): Promise<Plants> {

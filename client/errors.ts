@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
+import { propertiesOf } from '../contract/known.ts'
 
 /** The service responded, but not with the requested result. */
 export abstract class ResponseError extends Error {
@@ -89,7 +90,7 @@ export class BatchError extends Error {
   readonly replayed: number
 
   constructor({ start, end, created, replayed }: FailedPart, options: { readonly cause: unknown }) {
-    const { message = String(options.cause) } = Object(options.cause)
+    const { message = String(options.cause) } = propertiesOf(options.cause)
     const [plants, they] =
       end - start === 1 ? [`plant ${start}`, 'it'] : [`plants ${start} to ${end - 1}`, 'they']
     const advice = `; ${they} may have been stored, and calling again is safe`

@@ -1,5 +1,6 @@
 /** The requests of the contract. Those that it does not describe do not compile. */
 import type { paths } from '../contract/api.gen.ts'
+import { propertiesOf } from '../contract/known.ts'
 import { toJson } from './json.ts'
 
 /** A request to any service. */
@@ -64,7 +65,7 @@ export function buildRequest<Path extends keyof paths, Verb extends Method>(
   return {
     // Fetch does not do it for PATCH.
     method: method.toUpperCase(),
-    target: fillIn(path, Object(values)) + toSearch(query),
+    target: fillIn(path, propertiesOf(values)) + toSearch(query),
     headers: { ...header, ...(body !== null && { 'Content-Type': contentType }) },
     body,
   }

@@ -1,6 +1,7 @@
 /** Reads responses, and detects those that violate the contract. */
 import type { components } from '../contract/api.gen.ts'
 import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
+import { propertiesOf } from '../contract/known.ts'
 import { members } from '../contract/members.gen.ts'
 import { isValueOf, type Member } from '../contract/members.ts'
 import { entityTag, withoutCoding } from '../contract/plant-version.ts'
@@ -76,7 +77,7 @@ export function isStoredPlant<P extends Plant>(value: unknown): value is StoredP
 }
 
 function hasMembers(value: unknown, members: readonly Member[]): boolean {
-  const record = asRecord(value)
+  const record = propertiesOf(value)
   return members.every((member) => {
     const { [member.name]: found } = record
     return found === undefined ? !member.isRequired : isValueOf(member, found)
@@ -92,7 +93,7 @@ export function areStrings(value: unknown): value is string[] {
 }
 
 export function isAccessToken(value: unknown): value is Schemas['AccessToken'] {
-  const { name, scopes, expiresAt, readOnlyReason } = asRecord(value)
+  const { name, scopes, expiresAt, readOnlyReason } = propertiesOf(value)
   const optional = [expiresAt, readOnlyReason].filter((each) => each !== undefined)
   return areStrings([name, ...optional]) && areStrings(scopes)
 }
@@ -102,30 +103,25 @@ export function areChanges<P extends Plant>(value: unknown): value is Change<P>[
 }
 
 function isChange(value: unknown): boolean {
-  const { cursor, at, type, id, plant } = asRecord(value)
+  const { cursor, at, type, id, plant } = propertiesOf(value)
   const isComplete = type === 'removed' ? plant === undefined : isPlant(plant)
   const areStrings = [cursor, at, type].every((member) => typeof member === 'string')
   return isComplete && areStrings && typeof id === 'bigint'
 }
 
 export function isBatchResult(value: unknown): value is Schemas['BatchResult'] {
-  const { created, replayed } = asRecord(value)
+  const { created, replayed } = propertiesOf(value)
   return typeof created === 'number' && typeof replayed === 'number'
 }
 
 export function isChangeCounts(value: unknown): value is Schemas['ChangeCounts'] {
-  const { created, changed, removed, unchanged } = asRecord(value)
+  const { created, changed, removed, unchanged } = propertiesOf(value)
   return [created, changed, removed, unchanged].every((count) => typeof count === 'number')
 }
 
 function isError(value: unknown): value is Schemas['Error'] {
-  const { error, message } = asRecord(value)
+  const { error, message } = propertiesOf(value)
   return typeof error === 'number' && typeof message === 'string'
-}
-
-/** Null and scalars have no properties. */
-function asRecord(value: unknown): Record<string, unknown> {
-  return Object(value)
 }
 
 /**

@@ -143,13 +143,13 @@ function requiredScopes(
   }
   if (required === ANY_SCOPE) return []
   const named = [required].flat()
-  const known = scopes.filter((scope) => named.includes(scope))
-  if (known.length === 0 || known.length !== named.length) {
+  const needed = scopes.filter((scope) => named.includes(scope))
+  if (needed.length === 0 || needed.length !== named.length) {
     throw new ContractError(
       `${name}: x-scope must be ${ANY_SCOPE}, ${scopes.join(', ')} or a list of scopes`,
     )
   }
-  return known
+  return needed
 }
 
 /** A response, or a reference to one. */
@@ -255,7 +255,7 @@ function toMember(name: string, schema: Schema | FieldSchema, isRequired = false
 }
 
 function resolve(document: ContractDocument, schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : Object(resolveReference(document, schema.$ref))
+  return schema.$ref === undefined ? schema : (resolveReference(document, schema.$ref) as Schema)
 }
 
 /** A copy of the contract without responses, for which Fastify would compile serializers that nothing calls. */

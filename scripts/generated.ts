@@ -5,6 +5,7 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { loadContract, plantMembers, resolveReference } from '../contract/contract.ts'
+import { propertiesOf } from '../contract/known.ts'
 
 const NOTICE = '// Generated from openapi.yaml by `npm run generate`; edit that instead.\n\n'
 
@@ -33,7 +34,7 @@ type Limited = { readonly [Keyword in (typeof LIMITS)[number]]?: number }
 
 /** Generates the content of each file, by its URL. */
 export async function generatedFiles(): Promise<Map<URL, string>> {
-  const document: Contract = Object(loadContract())
+  const document = loadContract() as unknown as Contract
   const types = (await generateTypes(document)) + generateDefaultedParameters(document)
   return new Map([
     [new URL('../contract/api.gen.ts', import.meta.url), NOTICE + types],
@@ -131,7 +132,7 @@ function operationsOf({ paths }: Contract): Operation[] {
 
 function parametersOf(document: Contract, { parameters = [] }: Operation): Parameter[] {
   return parameters.map((each) =>
-    each.$ref ? Object(resolveReference(document, each.$ref)) : each,
+    each.$ref ? (resolveReference(document, each.$ref) as Parameter) : each,
   )
 }
 
@@ -156,7 +157,7 @@ function generateErrorCodes(document: Contract): string {
 function collectErrors(node: unknown, errors: Map<string, number>): void {
   if (typeof node !== 'object' || node === null) return
   for (const [name, member] of Object.entries(node)) {
-    const { error } = Object(Object(member).value)
+    const { error } = propertiesOf(propertiesOf(member).value)
     if (typeof error === 'number') errors.set(name, error)
     collectErrors(member, errors)
   }

@@ -137,11 +137,11 @@ export class AccessTokens {
   }
 
   #noteUse({ name, lastUsedAt }: StoredToken, key: bigint, now: number): void {
-    const known = this.#uses.get(key)
+    const earlier = this.#uses.get(key)
     // Another thread or process can have noted a later use.
-    const noted = Math.max(known ?? NEVER, lastUsedAt?.getTime() ?? NEVER)
+    const noted = Math.max(earlier ?? NEVER, lastUsedAt?.getTime() ?? NEVER)
     const isDue = now - noted >= USE_PRECISION_MS
-    if (isDue || known === undefined) this.#remember(key, isDue ? now : noted)
+    if (isDue || earlier === undefined) this.#remember(key, isDue ? now : noted)
     if (!isDue) return
     // A failed write must not fail the request. The token's next use tries again.
     this.#store.noteUse(name, new Date(now)).catch(() => this.#remember(key, noted))

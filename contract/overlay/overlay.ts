@@ -77,8 +77,7 @@ function parseYaml(text: string): unknown {
   try {
     return document.toJS({ maxAliasCount: ALIASES_MAX })
   } catch (error) {
-    const { message }: Error = Object(error)
-    throw new FieldError('', message)
+    throw new FieldError('', (error as Error).message)
   }
 }
 

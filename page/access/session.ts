@@ -1,5 +1,5 @@
 import { createClient, type PlantStoreClient } from '../../client/client.ts'
-import { isRejected } from '../errors/rejection.ts'
+import { isRejected } from '../errors/error-text.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { int64Fields } from '../model/members.ts'
 import { isResponse, pageUrl } from './page-url.ts'

@@ -20,6 +20,7 @@ import {
   type TokenEndpointResponse,
   validateAuthResponse,
 } from 'oauth4webapi'
+import { known } from '../../contract/known.ts'
 import type { SignInSettings } from '../../src/http/page/page-settings.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { FreshToken } from './fresh-token.ts'
@@ -154,11 +155,11 @@ export class SignIn {
   }
 
   #toPerson(server: AuthorizationServer, tokens: TokenEndpointResponse): Person {
-    const claims = getValidatedIdTokenClaims(tokens)
+    const claims = known(getValidatedIdTokenClaims(tokens))
     const token = new FreshToken(tokens, (refreshToken) => this.#refresh(server, refreshToken))
     return {
-      id: subjectId(Object(claims)),
-      name: NAMES.map((name) => claims?.[name]).find(isName),
+      id: subjectId(claims),
+      name: NAMES.map((name) => claims[name]).find(isName),
       accessToken: () => token.get(),
       signOutUrl: () =>
         server.end_session_endpoint === undefined

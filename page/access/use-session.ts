@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { explain } from '../errors/error-text.ts'
-import { isRejected } from '../errors/rejection.ts'
+import { explain, isRejected } from '../errors/error-text.ts'
 import { canResume, forgetSession, resumeSession, type Session } from './session.ts'
 import type { SignIn } from './sign-in.ts'
 

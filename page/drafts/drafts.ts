@@ -1,9 +1,8 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
 import { deliver, type Intent } from '../changes/delivery.ts'
-import { explain, isTransient } from '../errors/error-text.ts'
+import { explain, isRejected, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
-import { isRejected } from '../errors/rejection.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantState } from '../list/plant-list.ts'
 import { hasSameContent, int64Fields, pickContent } from '../model/members.ts'
@@ -86,16 +85,16 @@ export class Drafts extends Model {
 
   /** Begins, or continues, to edit a plant. */
   edit(plant: StoredPlant): void {
-    const known = this.of(plant.id)
-    const isContinued = known?.isDeletion === false
-    if (known?.isDeletion) this.discard(known.key)
-    this.openDraft(isContinued ? known.key : this.#add({ typed: typedOf(plant), before: plant }))
+    const draft = this.of(plant.id)
+    const isContinued = draft?.isDeletion === false
+    if (draft?.isDeletion) this.discard(draft.key)
+    this.openDraft(isContinued ? draft.key : this.#add({ typed: typedOf(plant), before: plant }))
   }
 
   /** Begins, or continues, to describe a new plant. */
   add(id: string): void {
-    const known = this.#drafts.find(({ before, state }) => !before && state === 'editing')
-    this.openDraft(known?.key ?? this.#add({ typed: blank(id), before: undefined }))
+    const draft = this.#drafts.find(({ before, state }) => !before && state === 'editing')
+    this.openDraft(draft?.key ?? this.#add({ typed: blank(id), before: undefined }))
   }
 
   openDraft(key: number): void {
@@ -130,7 +129,7 @@ export class Drafts extends Model {
 
   /** Replaces all by those that `toJson` has returned. */
   load(json: string): void {
-    const stash: { drafts: readonly Draft[]; open?: number } = Object(parseJson(json, int64Fields))
+    const stash = parseJson(json, int64Fields) as { drafts: readonly Draft[]; open?: number }
     // A page that is left does not learn whether what it was sending is saved.
     const drafts = stash.drafts.map((each) => ({
       ...each,
@@ -156,9 +155,9 @@ export class Drafts extends Model {
 
   /** Deletes a plant. */
   async delete(plant: StoredPlant, saver: Saver): Promise<void> {
-    const known = this.of(plant.id)
-    if (known?.isDeletion && known.state === 'sending') return
-    if (known !== undefined) this.discard(known.key)
+    const draft = this.of(plant.id)
+    if (draft?.isDeletion && draft.state === 'sending') return
+    if (draft !== undefined) this.discard(draft.key)
     const { id } = plant
     await this.carryOut({ id, before: pickContent(plant), after: undefined }, saver)
   }

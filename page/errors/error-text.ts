@@ -4,6 +4,7 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
+import { propertiesOf } from '../../contract/known.ts'
 import { SignInError } from './sign-in-error.ts'
 
 /** The statuses of a service, or a proxy, that is unavailable for the moment. */
@@ -35,5 +36,11 @@ export function toSentence(message: string): string {
 export function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof UnknownOutcomeError) return true
   if (error instanceof SignInError) return error.kind === 'unavailable'
-  return TRANSIENT.has(Object(error).status)
+  return TRANSIENT.has(Number(propertiesOf(error).status))
+}
+
+/** Whether the service or the issuer no longer accepts the person or the token, or never did. */
+export function isRejected(error: unknown): boolean {
+  if (error instanceof SignInError) return error.kind === 'ended'
+  return error instanceof PlantStoreError && error.status === 401
 }

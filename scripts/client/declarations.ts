@@ -74,9 +74,9 @@ class Bundle {
     const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0
     const target = isAlias ? this.#checker.getAliasedSymbol(symbol) : symbol
     const statements = target.declarations?.map(statementOf).filter((each) => each !== undefined)
-    const known = this.#symbols.get(target.name)
-    if (!statements?.length || known === target) return
-    if (known) throw new Error(`two declarations have the name ${target.name}`)
+    const earlier = this.#symbols.get(target.name)
+    if (!statements?.length || earlier === target) return
+    if (earlier) throw new Error(`two declarations have the name ${target.name}`)
     this.#symbols.set(target.name, target)
     for (const statement of statements) this.#statements.push(this.#render(statement))
   }

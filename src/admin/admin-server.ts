@@ -9,7 +9,7 @@ import { handleErrors } from '../http/responses/error-handler.ts'
 import { getPath } from '../http/responses/request-log.ts'
 import { limitResponses, setCommonHeaders } from '../http/responses/response.ts'
 import { listenOn } from '../http/server/listener.ts'
-import { createServer } from '../http/server/server.ts'
+import { createFastify } from '../http/server/server.ts'
 import { isLoopback } from '../system/loopback.ts'
 
 /** Far more than a few scrapers and health checks need. */
@@ -67,7 +67,7 @@ export function createAdminServer({
   headTimeoutMs = HEAD_TIMEOUT_MS,
   lifetimeMs = LIFETIME_MS,
 }: AdminServerOptions): AdminServer {
-  const app = createServer({
+  const app = createFastify({
     config: {
       requestTimeout: headTimeoutMs,
       keepAliveTimeout: lifetimeMs,

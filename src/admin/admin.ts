@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { propertiesOf } from '../../contract/known.ts'
 import { shareResult } from '../../time/shared-result.ts'
 import { within } from '../../time/within.ts'
 import { ConfigError } from '../config/config.ts'
@@ -73,7 +74,7 @@ export function prepareAdmin({
         return await server.listen()
       } catch (error) {
         const authority = toAuthority({ address: address.host, port: address.port })
-        const reason = getSystemErrorMessage(Number(Object(error).errno))
+        const reason = getSystemErrorMessage(Number(propertiesOf(error).errno))
         throw new ConfigError(`cannot listen at --admin-port ${authority}: ${reason}`, {
           cause: error,
         })

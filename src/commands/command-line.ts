@@ -1,7 +1,8 @@
 import { ContractError } from '../../contract/contract.ts'
+import { propertiesOf } from '../../contract/known.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
+import { escapeControlCharacters } from '../system/control-characters.ts'
 import { Interrupted, UserError } from '../system/errors.ts'
-import { escapeControlCharacters } from '../transfer/unknown-fields.ts'
 import { ClosedPipe } from './console/output.ts'
 import { program } from './program.ts'
 
@@ -38,5 +39,5 @@ function isUserError(error: unknown): error is Error {
 
 /** Whether the address is unknown, in use, forbidden or not one of this machine. */
 function isListenError(error: unknown): boolean {
-  return ['getaddrinfo', 'listen'].includes(Object(error).syscall)
+  return ['getaddrinfo', 'listen'].includes(String(propertiesOf(error).syscall))
 }

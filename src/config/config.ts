@@ -70,14 +70,14 @@ export function embeddedConfig(options: { readonly [name: string]: unknown }): C
 
 function readOption(name: string, value: unknown): unknown {
   if (name === 'token') return readToken(name, value)
-  const known = embeddedNames.find((each) => each === name)
-  if (known === undefined) {
+  const setting = embeddedNames.find((each) => each === name)
+  if (setting === undefined) {
     throw new ConfigError(
       `unknown option ${name}: expected one of ${[...embeddedNames, 'token'].join(', ')}`,
     )
   }
   return replaceInvalid(
-    () => settings[known].read(value),
+    () => settings[setting].read(value),
     ({ message }) => new ConfigError(`invalid ${name} ${inspect(value)}: ${message}`),
   )
 }
@@ -88,12 +88,12 @@ function readOption(name: string, value: unknown): unknown {
  * @throws ConfigError if the token is invalid, or if an unknown variable has our prefix: it is probably misspelled
  */
 export function tokenFromEnvironment(environment: NodeJS.ProcessEnv): Pick<Config, 'token'> {
-  const known = [TOKEN_VARIABLE, ...settingNames.map(toVariable)]
+  const expected = [TOKEN_VARIABLE, ...settingNames.map(toVariable)]
   for (const name of Object.keys(environment)) {
     if (name === SOURCE_TOKEN_VARIABLE) continue
-    if (name.startsWith(VARIABLE_PREFIX) && !known.includes(name)) {
+    if (name.startsWith(VARIABLE_PREFIX) && !expected.includes(name)) {
       throw new ConfigError(
-        `unknown environment variable ${name}: expected one of ${known.join(', ')}`,
+        `unknown environment variable ${name}: expected one of ${expected.join(', ')}`,
       )
     }
   }

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import ms, { type StringValue } from 'ms'
+import { propertiesOf } from '../../contract/known.ts'
 import type { NewPlant } from '../../service/plant-store.ts'
 import { isLoopback } from '../system/loopback.ts'
 
@@ -149,7 +150,7 @@ export function rate(value: unknown): Limit {
 }
 
 function isRate(value: unknown): value is Rate {
-  const { requests, window }: Partial<Rate> = Object(value)
+  const { requests, window } = propertiesOf(value)
   return [requests, window].every((number) => Number.isSafeInteger(number) && Number(number) > 0)
 }
 

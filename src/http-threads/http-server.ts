@@ -1,16 +1,16 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { checkReadable } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
-import { TOKEN_VARIABLE } from '../config/config.ts'
+import { type Config, TOKEN_VARIABLE } from '../config/config.ts'
 import { type AppOptions, buildApp } from '../http/app.ts'
 import { loadCertificate } from '../http/server/certificate.ts'
 import { connectionsPerThread } from '../http/server/connection-limit.ts'
 import { type Endpoint, type Listening, prepareToListen } from '../http/server/listener.ts'
 import { gracefulShutdown } from '../http/server/shutdown.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
-import { openIssuer } from '../oidc/issuer.ts'
 import { issuerKeys, type ReadKeys } from '../oidc/issuer-keys.ts'
+import type { IssuerTokens } from '../oidc/issuer-tokens.ts'
 import type { ThreadStore } from '../stores/shared/store.ts'
 import type { Metrics } from '../stores/shared/store-metrics.ts'
 import { listenOnAll } from './port-reservation.ts'
@@ -96,4 +96,21 @@ async function createMetrics(thread: number | undefined): Promise<RequestMetrics
   // Until the thread ends.
   if (thread !== undefined) measureEventLoop(metrics.registry, `${thread}`)
   return metrics
+}
+
+/**
+ * Verifies the tokens of the configured issuer, if there is one.
+ *
+ * @param readKeys reads the issuer's keys
+ */
+async function openIssuer(
+  { oidcIssuer: issuer, oidcAudience: audience, oidcReadScope, oidcWriteScope }: Config,
+  readKeys: ReadKeys,
+  log?: FastifyBaseLogger,
+): Promise<IssuerTokens | undefined> {
+  if (issuer === undefined || audience === undefined) return undefined
+  // Imported late, because few services have an issuer.
+  const { IssuerTokens } = await import('../oidc/issuer-tokens.ts')
+  const scopes = { read: oidcReadScope, write: oidcWriteScope }
+  return new IssuerTokens({ issuer, audience, scopes, readKeys, log })
 }

@@ -11,30 +11,30 @@ import { httpThread, type MainMethods, type ThreadData, type ThreadMethods } fro
 
 const { data } = httpThread
 const main = new RemoteCalls<MainMethods>(data.main, 'the main thread')
-const built = Promise.withResolvers<{ store: ThreadStore; server: HttpServer }>()
-// The main thread gets the error from `build`.
-built.promise.catch(() => {})
+const prepared = Promise.withResolvers<{ store: ThreadStore; server: HttpServer }>()
+// The main thread gets the error from `prepare`.
+prepared.promise.catch(() => {})
 
 serveCalls<keyof ThreadMethods>(data.control, {
-  build: async () => {
-    built.resolve(buildServer(data))
-    await built.promise
+  prepare: async () => {
+    prepared.resolve(prepareHere(data))
+    await prepared.promise
   },
-  listen: async (endpoint) => (await built.promise).server.listen(endpoint),
+  listen: async (endpoint) => (await prepared.promise).server.listen(endpoint),
   readMetrics: async () => {
-    const { server, store } = await built.promise
+    const { server, store } = await prepared.promise
     return [...(await server.readMetrics()), ...(await store.metrics())]
   },
-  ping: async () => checkReadable((await built.promise).store),
+  ping: async () => checkReadable((await prepared.promise).store),
   close: async () => {
-    const { store, server } = await built.promise
+    const { store, server } = await prepared.promise
     await server.close()
     main.close()
     await store.close()
   },
 })
 
-async function buildServer(data: ThreadData) {
+async function prepareHere(data: ThreadData) {
   const { config, contract, hiddenFields, logsForAll, threads, ticketSecret } = data
   const log = await createLog(config, data.isTerminal)
   const store = await joinStore(storeOptions(config), data.store)

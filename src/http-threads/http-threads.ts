@@ -59,7 +59,7 @@ export async function prepareHttpThreads(options: HttpThreadsOptions): Promise<H
     for (const [index, link] of options.links.entries()) {
       threads.push(startThread(options, link, index + 1, ticketSecret, main))
     }
-    await Promise.all(threads.map(({ remote }) => remote.call('build')))
+    await Promise.all(threads.map(({ remote }) => remote.call('prepare')))
   } catch (error) {
     await Promise.all(threads.map(terminate))
     throw error

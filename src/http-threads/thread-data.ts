@@ -29,10 +29,10 @@ export interface ThreadData {
   readonly main: MessagePort
 }
 
-/** Calls from the main thread to an HTTP thread. `build` comes first. */
+/** Calls from the main thread to an HTTP thread. `prepare` comes first. */
 export interface ThreadMethods extends Pick<HttpServer, 'listen' | 'close' | 'readMetrics'> {
   /** Builds the application. */
-  build(): Promise<void>
+  prepare(): Promise<void>
   /** Resolves if the thread can use the store. */
   ping(): Promise<void>
 }

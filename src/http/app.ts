@@ -33,7 +33,7 @@ import { handleErrors } from './responses/error-handler.ts'
 import { logRequests } from './responses/request-log.ts'
 import { limitResponses, setCommonHeaders } from './responses/response.ts'
 import { StaticFiles } from './responses/static-file.ts'
-import { createServer, type ServerOptions } from './server/server.ts'
+import { createFastify, type ServerOptions } from './server/server.ts'
 
 /** Makes the requests of a store for tests fail on demand, and records them. */
 export interface FaultHooks {
@@ -73,7 +73,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const cors = corsOrigin === undefined ? undefined : new Cors(corsOrigin, contract)
 
   // The socket: 400, 408, 431 and 505, for malformed, slow and oversized requests.
-  const app = createServer({ ...options, bodyMethods: bodyMethods(contract), cors })
+  const app = createFastify({ ...options, bodyMethods: bodyMethods(contract), cors })
   const paths = new Paths(app)
   logRequests(app, config.logRequests)
   limitResponses(app, threads, clock)

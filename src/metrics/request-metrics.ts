@@ -111,8 +111,8 @@ export class RequestMetrics {
   watch(app: FastifyInstance): void {
     app.addHook('onRoute', (route) => {
       const template = route.url.replace(/:(\w+)/g, '{$1}')
-      const known = this.#routes.indexOf(template)
-      const index = known === -1 ? this.#routes.push(template) - 1 : known
+      const found = this.#routes.indexOf(template)
+      const index = found === -1 ? this.#routes.push(template) - 1 : found
       route.config = { ...route.config, metricsRoute: index }
     })
     const end = (response: MeasuredResponse) => this.#end(response)

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { propertiesOf } from '../../contract/known.ts'
 import { systemClock } from '../../time/clock.ts'
 import { shareResult } from '../../time/shared-result.ts'
 import type { Config } from '../config/config.ts'
@@ -36,7 +37,7 @@ export function issuerKeys(
   log?: FastifyBaseLogger,
   { cooldownMs = COOLDOWN_MS, timeoutMs = TIMEOUT_MS } = {},
 ): ReadKeys {
-  let known: string | undefined
+  let latest: string | undefined
   let reads = 0
   const read = async () => {
     reads++
@@ -46,8 +47,8 @@ export function issuerKeys(
   const tryToRead = async () => {
     try {
       const keys = await fetchKeys(String(issuer), AbortSignal.timeout(timeoutMs))
-      if (keys !== known) log?.info(`read new keys of ${issuer}`)
-      known = keys
+      if (keys !== latest) log?.info(`read new keys of ${issuer}`)
+      latest = keys
       return keys
     } catch (error) {
       log?.warn(`cannot read the keys of ${issuer}: ${explain(error)}`)
@@ -66,7 +67,7 @@ export function issuerKeys(
 
 async function fetchKeys(issuer: string, signal: AbortSignal): Promise<string> {
   const location = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const metadata = Object(parseJson(location, await fetchText(location, signal)))
+  const metadata = propertiesOf(parseJson(location, await fetchText(location, signal)))
   // OpenID Connect Discovery 1.0 §4.3.
   if (metadata.issuer !== issuer) {
     throw new Error(`${location} names the issuer ${quote(metadata.issuer)}`)
@@ -114,7 +115,7 @@ function quote(value: unknown): string {
 
 /** `fetch` hides the reason of a failure in the cause. */
 function explain(error: unknown): string {
-  const { cause } = Object(error)
+  const { cause } = propertiesOf(error)
   const message = messageOf(error)
   return cause === undefined ? message : `${message}: ${codeOf(cause) ?? messageOf(cause)}`
 }

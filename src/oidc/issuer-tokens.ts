@@ -113,8 +113,8 @@ export class IssuerTokens implements TokenIssuer {
     let keys = this.#keys
     const findKey: JWTVerifyGetKey = async (header, jws) => {
       requireType(header.typ)
-      const known = await keys?.find(header)
-      if (known !== undefined) return known
+      const key = await keys?.find(header)
+      if (key !== undefined) return key
       // No key could make the token valid.
       UnsecuredJWT.decode(`${UNSECURED}.${jws.payload}.`, conditions)
       const { json, isNew, retryAfterMs } = await this.#refresh()

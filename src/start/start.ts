@@ -89,7 +89,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     await seedStore(store, seeding)
     const { links, warning } = await planThreads(config, store)
     // Meanwhile, the store starts its writer, which the first token needs.
-    preparing = prepareServer(config, store, links, log, served, faults)
+    preparing = prepareHttpServer(config, store, links, log, served, faults)
     // If it fails first, the error is thrown once the token exists.
     preparing.catch(() => {})
     const access = await ensureFirstToken(config, new AccessTokens(new TokenStore(store)))
@@ -97,7 +97,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     const { warnings, acknowledgement } = store.advise()
     for (const each of warnings) log.warn(each)
     webhooks = await startWebhooks(config, store, log, served)
-    admin = await prepareAdminPort(config, {
+    admin = await prepareAdmin(config, {
       server,
       threads: links.length || 1,
       store,
@@ -161,7 +161,7 @@ interface ServedContract {
 
 // No process needs all of the following, so they are imported late.
 
-async function prepareServer(
+async function prepareHttpServer(
   config: Config,
   store: Store,
   links: readonly StoreLink[],
@@ -170,8 +170,8 @@ async function prepareServer(
   faults: Faults | undefined,
 ): Promise<HttpServer> {
   if (links.length === 0) {
-    const { prepareHttpServer } = await import('../http-threads/http-server.ts')
-    return prepareHttpServer({ config, ...served, store, log, faults: faults?.injection })
+    const thread = await import('../http-threads/http-server.ts')
+    return thread.prepareHttpServer({ config, ...served, store, log, faults: faults?.injection })
   }
   const { prepareHttpThreads } = await import('../http-threads/http-threads.ts')
   const readKeys = issuerKeys(config, log)
@@ -189,13 +189,13 @@ async function prepareFaults(
   return loadFaults(faults, contract)
 }
 
-async function prepareAdminPort(
+async function prepareAdmin(
   { adminPort: address, database }: Config,
   { server, threads, store, log, webhooks, faults }: AdminParts,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
-  const { prepareAdmin } = await import('../admin/admin.ts')
-  return prepareAdmin({
+  const admin = await import('../admin/admin.ts')
+  return admin.prepareAdmin({
     address,
     log,
     checkReady: server.checkReady,

@@ -1,4 +1,5 @@
 import { known } from '../../contract/known.ts'
+import { escapeControlCharacters } from '../system/control-characters.ts'
 import { postgres } from './postgres/postgres-engine.ts'
 import type { DatabaseOptions, Engine, Location, StoreOptions } from './shared/engine.ts'
 import type { PlantReader, Store, ThreadStore } from './shared/store.ts'
@@ -45,4 +46,11 @@ export function joinStore(options: StoreOptions, link: unknown): Promise<ThreadS
 /** See Engine.locate. */
 export function locateDatabase(database: string): Location {
   return findEngine(database).locate(database)
+}
+
+/** Names a database for the operator: an absolute path, or a URL without its secrets. Has no control characters. */
+export function describeDatabase(database: string): string {
+  const location = locateDatabase(database)
+  if ('memory' in location) return 'in memory'
+  return escapeControlCharacters('file' in location ? location.file : location.server)
 }

@@ -1,7 +1,11 @@
 import { getSystemErrorMessage } from 'node:util'
+import { propertiesOf } from '../../contract/known.ts'
 
 /** An error that the person at the command line can fix. The message is shown without a stack trace. */
 export class UserError extends Error {}
+
+/** A command cannot do what its arguments ask for. */
+export class CommandError extends UserError {}
 
 /** A file cannot be read or written, or its contents are invalid. */
 export class FileError extends UserError {}
@@ -19,7 +23,7 @@ export class Interrupted extends UserError {
 
 /** The code of an error, such as `ENOENT`; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
-  const { code } = Object(error)
+  const { code } = propertiesOf(error)
   return typeof code === 'string' ? code : undefined
 }
 
@@ -34,7 +38,7 @@ export function messageOf(error: unknown): string {
  * @param failure such as `cannot read plants.csv`
  */
 export function fileError(failure: string, error: unknown): unknown {
-  const { errno } = Object(error)
+  const { errno } = propertiesOf(error)
   if (typeof errno !== 'number') return error
   return new FileError(`${failure}: ${getSystemErrorMessage(errno)}`, { cause: error })
 }

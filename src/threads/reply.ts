@@ -1,3 +1,4 @@
+import { propertiesOf } from '../../contract/known.ts'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 
 /** The outcome of a call in another thread. Errors lose their class and their properties between threads. */
@@ -8,8 +9,8 @@ export type Reply<Result> =
 
 /** Properties by which the errors of the operating system are recognized. */
 interface SystemProperties {
-  readonly code?: string | undefined
-  readonly syscall?: string
+  readonly code: unknown
+  readonly syscall: unknown
 }
 
 /** The reply to a call that failed. */
@@ -18,7 +19,7 @@ export function toReply(error: unknown): Reply<never> {
     const { reason, detail, notice } = error
     return { unavailable: { reason, detail, notice } }
   }
-  const { code, syscall }: SystemProperties = Object(error)
+  const { code, syscall } = propertiesOf(error)
   return syscall === undefined ? { error } : { error, system: { code, syscall } }
 }
 
@@ -33,7 +34,7 @@ export function fromReply<Result>(
 
 function toError(reply: Exclude<Reply<never>, { result: never }>): unknown {
   if ('error' in reply)
-    return reply.system ? Object.assign(Object(reply.error), reply.system) : reply.error
+    return reply.system ? Object.assign(propertiesOf(reply.error), reply.system) : reply.error
   const { reason, detail, notice } = reply.unavailable
   return new StoreUnavailable(reason, detail, notice)
 }

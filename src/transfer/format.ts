@@ -1,7 +1,9 @@
 import { extname } from 'node:path'
 import { keysOf } from '../../contract/known.ts'
 import type { Format } from '../../formats/readers.ts'
-import type { ExportFormat } from '../../formats/record-formats.ts'
+import type { ExportFormat, RecordFormat } from '../../formats/record-formats.ts'
+import type { PlantCodec } from '../../service/plant-codec.ts'
+import type { StoredPlant } from '../../service/plant-store.ts'
 import { FileError } from '../system/errors.ts'
 
 /** The file name that stands for standard input or output. */
@@ -38,8 +40,28 @@ export function detectFormat<Allowed extends Format>(
   const extension = extname(file).toLowerCase()
   const format = allowed.find((each) => EXTENSIONS[each].includes(extension))
   if (format !== undefined) return format
-  const known = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
+  const endings = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
   throw new FileError(
-    `cannot tell the format of ${file}: expected a name ending in one of ${known}${hint}`,
+    `cannot tell the format of ${file}: expected a name ending in one of ${endings}${hint}`,
   )
+}
+
+/**
+ * Formats plants as the contents of a file, one batch at a time.
+ *
+ * @param onProgress called with the number of plants in the batches consumed so far
+ */
+export async function* formatPlants(
+  batches: AsyncIterable<readonly StoredPlant[]>,
+  { header, line }: RecordFormat,
+  codec: PlantCodec,
+  onProgress: (plants: number) => void,
+): AsyncGenerator<string, void> {
+  let count = 0
+  if (header !== '') yield header
+  for await (const plants of batches) {
+    yield plants.map((plant) => line(codec.toValues(plant))).join('')
+    count += plants.length
+    onProgress(count)
+  }
 }

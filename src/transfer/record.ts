@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import type { components } from '../../contract/api.gen.ts'
 import { type ContractDocument, plantMembers } from '../../contract/contract.ts'
 import { known } from '../../contract/known.ts'
 import { compileComponent } from '../../contract/validators.ts'
@@ -44,7 +45,9 @@ export function recordValidator(document: ContractDocument): (value: unknown) =>
   const isNewPlant = compileComponent(document, 'NewPlant')
   const codec = new PlantCodec(plantMembers(document))
   return (value) =>
-    isNewPlant(value) ? codec.toPlant(Object(value)) : describeError(known(isNewPlant.errors?.[0]))
+    isNewPlant(value)
+      ? codec.toPlant(value as components['schemas']['NewPlant'])
+      : describeError(known(isNewPlant.errors?.[0]))
 }
 
 /** The same message as in the API, without its `body/` prefix. */

@@ -1,13 +1,13 @@
 import { access } from 'node:fs/promises'
 import type { ContractDocument } from '../../contract/contract.ts'
 import { readers } from '../../formats/readers.ts'
+import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { openInput } from './input.ts'
 import { readRecords } from './readers.ts'
 import { type RecordBatch, recordValidator } from './record.ts'
-import { escapeControlCharacters } from './unknown-fields.ts'
 
 /**
  * Stores the seed. Plants that are already stored do not change.

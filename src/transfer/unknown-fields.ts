@@ -1,4 +1,5 @@
 import type { Member } from '../../contract/members.ts'
+import { escapeControlCharacters } from '../system/control-characters.ts'
 
 const LIST = new Intl.ListFormat('en-GB')
 
@@ -30,21 +31,6 @@ function findMeant(name: string, members: readonly Member[]): string | undefined
       )
       return others.length <= 1 && lower.length - others.length >= known.length - 1
     })
-}
-
-/** Control characters, those that change the direction of text, such as U+202E, and line separators. */
-const CONTROLS = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu
-
-/**
- * Replaces control characters with the escapes of JSON, so that quoted input can neither control the user's terminal nor
- * appear as different text. JSON itself does not escape DEL, the C1 control characters, such as CSI, and others.
- */
-export function escapeControlCharacters(text: string): string {
-  return text.replace(CONTROLS, (control) =>
-    control < ' '
-      ? JSON.stringify(control).slice(1, -1)
-      : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 /**

@@ -3,7 +3,7 @@
  * the links between operations.
  */
 import t from 'tap'
-import { known } from '../../contract/known.ts'
+import { known, propertiesOf } from '../../contract/known.ts'
 import { contract, dereference } from '../helpers/contract-check.ts'
 import { type Call, startService } from '../helpers/service.ts'
 
@@ -138,7 +138,7 @@ t.test('the examples of a plant and of its entity tag belong together', async (t
 function evaluate(expression: string, exchange: Readonly<Record<string, unknown>>): string {
   const [, source = '', rest = ''] = /^\$(\w+\.\w+)(.*)$/.exec(expression) ?? []
   let value = exchange[source]
-  for (const name of rest.split(/[/.]/).slice(1)) value = Object(value)[name]
+  for (const name of rest.split(/[/.]/).slice(1)) value = propertiesOf(value)[name]
   return String(value)
 }
 

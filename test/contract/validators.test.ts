@@ -1,6 +1,7 @@
 import t from 'tap'
 import { loadContract, type Schema } from '../../contract/contract.ts'
 import { INEXACT } from '../../contract/int64.ts'
+import { known } from '../../contract/known.ts'
 import type { FieldSchema } from '../../contract/own-fields.ts'
 import {
   bodyCompiler,
@@ -189,7 +190,7 @@ function extended(fields: Readonly<Record<string, Schema>>) {
   const document = structuredClone(loadContract())
   for (const name of ['Plant', 'PlantPatch', 'PlantUpdate']) {
     const { [name]: schema } = document.components.schemas
-    Object.assign(Object(schema).properties, fields)
+    Object.assign(known(schema?.properties), fields)
   }
   return document
 }

@@ -1,5 +1,6 @@
 /** Which requests a fault applies to. */
 import t from 'tap'
+import { propertiesOf } from '../../contract/known.ts'
 import type { Fault } from '../../src/faults/fault.ts'
 import type { Call, Service } from '../helpers/service.ts'
 import {
@@ -126,7 +127,7 @@ t.test('a fault counts only what matches, and also where an earlier fault applie
   const errors: unknown[] = []
   for (const call of [list, CALLS.getToken, list, list, list]) {
     const { json } = await service.call(call)
-    errors.push(Object(json).error)
+    errors.push(propertiesOf(json).error)
   }
   t.same(errors, [undefined, undefined, 50303, 50302, undefined])
 })

@@ -75,7 +75,7 @@ for (const { name, text, value, title } of [
     const after = value === undefined ? others : { ...content, [name]: value }
     const change = setMember([FIR], nurseryMember(name), text)
     t.strictSame(change, { title, intents: [{ id, before: FIR, after }] })
-    const again = setMember([Object({ ...after, id })], nurseryMember(name), text)
+    const again = setMember([{ ...(after as typeof content), id }], nurseryMember(name), text)
     t.strictSame(again, { title, intents: [] })
   })
 }

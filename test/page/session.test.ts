@@ -9,8 +9,7 @@ import {
   storeToken,
 } from '../../page/access/session.ts'
 import type { Person } from '../../page/access/sign-in.ts'
-import { isTransient } from '../../page/errors/error-text.ts'
-import { isRejected } from '../../page/errors/rejection.ts'
+import { isRejected, isTransient } from '../../page/errors/error-text.ts'
 import { SignInError } from '../../page/errors/sign-in-error.ts'
 import { AccessTokens } from '../../service/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type ContractDocument, resolveReference } from '../../contract/contract.ts'
+import { propertiesOf } from '../../contract/known.ts'
 import type { OwnField } from '../../contract/own-fields.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
@@ -43,7 +44,7 @@ async function serve(t: Test, options: PlantStoreOptions) {
 t.test('the served contract has the fields, and the service accepts its examples', async (t) => {
   const { call } = await serve(t, { contract: writeOverlay(t, [height, light]) })
   const { json } = await call('GET', '/documentation/json')
-  const document: ContractDocument = Object(json)
+  const document = json as ContractDocument
   t.match(document.components.schemas.Plant?.properties, {
     height: height.schema,
     light: light.schema,
@@ -54,11 +55,11 @@ t.test('the served contract has the fields, and the service accepts its examples
       for (const [type, content] of Object.entries(requestBody?.content ?? {})) {
         const { examples = {} }: Content = content
         for (const [name, example] of Object.entries(examples)) {
-          const { value } = Object(
+          const { value } = propertiesOf(
             '$ref' in example ? resolveReference(document, example.$ref) : example,
           )
-          const at = path.replace(/\{\w+\}/, String(Object(value).id ?? 1))
-          const { status, json } = await call(method.toUpperCase(), at, value, type)
+          const at = path.replace(/\{\w+\}/, String(propertiesOf(value).id ?? 1))
+          const { status, json } = await call(method.toUpperCase(), at, value as object, type)
           t.not(status, 400, `${method} ${path}: ${name}: ${JSON.stringify(json)}`)
           accepted++
         }

@@ -157,7 +157,7 @@ function toTexts({ id, name, tag, fields }: Partial<StoredPlant> = {}): unknown[
   return [`${id}`, name, tag, fields]
 }
 
-/** The requirements of SettingStore. */
+/** The requirements of settings, which are records. */
 export function settingSuite(t: Test, engine: Engine): void {
   let open: Open
   let store: Store

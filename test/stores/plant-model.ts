@@ -171,13 +171,13 @@ function merge(stored: StoredPlant | undefined, { fields = '', clears = '' }: Fi
   return members.length === 0 ? {} : { fields: members.map((member) => member.join(':')).join() }
 }
 
-const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
 
 /** Parses JSON in which each number keeps its text, because it can be an int64. */
-function parseNumbers(json: string): object {
+function parseNumbers(json: string): unknown {
   const exact = (_name: string, value: unknown, context?: { source: string }) =>
     typeof value === 'number' ? rawJSON(String(context?.source)) : value
-  return Object(JSON.parse(json, exact))
+  return JSON.parse(json, exact)
 }
 
 function toStored({ id, name, tag, fields }: StoredPlant): StoredPlant {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { recordFormats } from '../../formats/record-formats.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import { formatPlants } from '../../src/transfer/export.ts'
+import { formatPlants } from '../../src/transfer/format.ts'
 
 t.test('progress counts the plants that have been formatted', async (t) => {
   const plant = { id: 4n, name: 'Abies alba Mill.' }

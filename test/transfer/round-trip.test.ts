@@ -9,8 +9,7 @@ import type { FieldSchema, OwnField } from '../../contract/own-fields.ts'
 import { describeRecords } from '../../formats/record-formats.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { NewPlant, StoredPlant } from '../../service/plant-store.ts'
-import { formatPlants } from '../../src/transfer/export.ts'
-import { exportFormats } from '../../src/transfer/format.ts'
+import { exportFormats, formatPlants } from '../../src/transfer/format.ts'
 import { readRecords } from '../../src/transfer/readers.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { runs } from '../helpers/runs.ts'
@@ -80,7 +79,7 @@ for (const format of exportFormats) {
         const contract = extendContract(loadContract(), fields)
         const members = plantMembers(contract)
         const codec = new PlantCodec(members)
-        const given = plants.map((plant) => codec.toPlant(Object(plant)))
+        const given = plants.map((plant) => codec.toPlant({ ...plant, id: BigInt(plant.id) }))
         async function* batches(): AsyncGenerator<StoredPlant[]> {
           yield given.map(({ clears: _, ...plant }) => plant)
         }

@@ -273,10 +273,10 @@ export async function freePort(): Promise<number> {
   try {
     await once(server, 'listening')
   } catch (error) {
-    if (Object(error).code !== 'EADDRINUSE') throw error
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
     return freePort()
   }
-  const { port }: AddressInfo = Object(server.address())
+  const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
   return port

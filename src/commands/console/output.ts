@@ -1,8 +1,14 @@
 import { fstatSync, statSync } from 'node:fs'
 import { constants, devNull } from 'node:os'
-import { codeOf, FileError, fileError, Interrupted, messageOf } from '../../system/errors.ts'
-import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
-import { CommandError } from './command-error.ts'
+import { escapeControlCharacters } from '../../system/control-characters.ts'
+import {
+  CommandError,
+  codeOf,
+  FileError,
+  fileError,
+  Interrupted,
+  messageOf,
+} from '../../system/errors.ts'
 
 /** The start of the error message when standard output cannot be written. */
 export const STDOUT_ERROR = 'cannot write to standard output'

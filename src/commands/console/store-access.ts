@@ -1,9 +1,8 @@
 import { defaultConfig } from '../../config/config.ts'
-import { locateDatabase, openReader, openStore } from '../../stores/engines.ts'
+import { openReader, openStore } from '../../stores/engines.ts'
 import { pageOf } from '../../stores/shared/rows.ts'
 import type { PlantReader, Store } from '../../stores/shared/store.ts'
 import { MissingDatabase } from '../../stores/shared/store-error.ts'
-import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 
 /** The database of a short-lived command. */
 export interface Target {
@@ -63,11 +62,4 @@ export async function withStore(
   } finally {
     await store.close()
   }
-}
-
-/** Names a database for the operator: an absolute path, or a URL without its secrets. Has no control characters. */
-export function describeDatabase(database: string): string {
-  const location = locateDatabase(database)
-  if ('memory' in location) return 'in memory'
-  return escapeControlCharacters('file' in location ? location.file : location.server)
 }

@@ -2,10 +2,9 @@ import { Command } from 'commander'
 import { defaultConfig } from '../../config/config.ts'
 import { integer } from '../../config/setting-values.ts'
 import { STANDBYS_MAX } from '../../config/settings.ts'
-import { findEngine } from '../../stores/engines.ts'
+import { describeDatabase, findEngine } from '../../stores/engines.ts'
 import { argument, databaseOption } from '../console/options.ts'
 import { print } from '../console/output.ts'
-import { describeDatabase } from '../console/store-access.ts'
 
 /** Defines `plant-store require-standbys`. */
 export function requireStandbysCommand(): Command {

@@ -6,12 +6,13 @@ import {
   readRestriction,
   restrict,
 } from '../../../service/restriction.ts'
+import { describeDatabase } from '../../stores/engines.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
-import { CommandError } from '../console/command-error.ts'
+import { escapeControlCharacters } from '../../system/control-characters.ts'
+import { CommandError } from '../../system/errors.ts'
 import { databaseOption } from '../console/options.ts'
 import { print } from '../console/output.ts'
-import { describeDatabase, withStore } from '../console/store-access.ts'
+import { withStore } from '../console/store-access.ts'
 
 interface Options {
   readonly database: string

@@ -4,12 +4,12 @@ import {
   readRestriction,
 } from '../../../service/restriction.ts'
 import { type Comparison, compareMirror } from '../../mirror/compare.ts'
-import { Interrupted } from '../../system/errors.ts'
-import { CommandError } from '../console/command-error.ts'
+import { describeDatabase } from '../../stores/engines.ts'
+import { CommandError, Interrupted } from '../../system/errors.ts'
 import { print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
-import { describeDatabase, withStore } from '../console/store-access.ts'
+import { withStore } from '../console/store-access.ts'
 import { readStoredContract } from '../console/stored-contract.ts'
 import { prepareSource } from './source-access.ts'
 

@@ -1,3 +1,4 @@
+import { propertiesOf } from '../../../contract/known.ts'
 import type { OwnField } from '../../../contract/own-fields.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import { readRestriction, restrict } from '../../../service/restriction.ts'
@@ -6,16 +7,15 @@ import { defaultConfig } from '../../config/config.ts'
 import { loadOwnFields } from '../../config/own-fields.ts'
 import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
 import { adoptFields } from '../../start/own-fields.ts'
-import { openStore } from '../../stores/engines.ts'
+import { describeDatabase, openStore } from '../../stores/engines.ts'
 import type { StoreOptions } from '../../stores/shared/engine.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { declaredFields, readStoredFields } from '../../stores/shared/stored-fields.ts'
+import { escapeControlCharacters } from '../../system/control-characters.ts'
 import { Interrupted } from '../../system/errors.ts'
-import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { announce } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onNpmExit, onStopSignal } from '../console/signals.ts'
-import { describeDatabase } from '../console/store-access.ts'
 import { prepareSource } from './source-access.ts'
 
 export interface MirrorCommandOptions extends Pick<MirrorOptions, 'once' | 'restart'> {
@@ -115,7 +115,7 @@ async function openAvailable(options: StoreOptions): Promise<Store> {
   try {
     return await openStore(options)
   } catch (error) {
-    const { cause } = Object(error)
+    const { cause } = propertiesOf(error)
     const isTemporary = cause instanceof StoreUnavailable && !PERMANENT.test(cause.detail)
     throw isTemporary ? cause : error
   }

@@ -8,7 +8,7 @@ import { NOT_BUILT } from '../../http/responses/built-files.ts'
 import { type Certificate, covers } from '../../http/server/certificate.ts'
 import type { Access } from '../../start/first-token.ts'
 import type { RunningService } from '../../start/start.ts'
-import { describeDatabase } from '../console/store-access.ts'
+import { describeDatabase } from '../../stores/engines.ts'
 
 /** A name without a wildcard, in the notation of X509Certificate.subjectAltName. */
 const DNS_NAME = /(?:^|, )DNS:([\w.-]+)(?:,|$)/

@@ -3,10 +3,11 @@ import { nameScopes, type Scope, scopes } from '../../../contract/scopes.ts'
 import { AccessTokens } from '../../../service/access-tokens.ts'
 import { type StoredToken, TokenStore } from '../../../service/token-store.ts'
 import { duration } from '../../config/setting-values.ts'
-import { CommandError } from '../console/command-error.ts'
+import { describeDatabase } from '../../stores/engines.ts'
+import { CommandError } from '../../system/errors.ts'
 import { argument, createOption, databaseOption, parseName } from '../console/options.ts'
 import { formatMinute, formatTable, print, printSecret, requireReader } from '../console/output.ts'
-import { describeDatabase, withStore } from '../console/store-access.ts'
+import { withStore } from '../console/store-access.ts'
 import { copyCommand } from '../databases/copy.ts'
 
 /** Default of `--scope`: least privilege. */

@@ -9,15 +9,20 @@ import {
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
 import { assertReadable, readRestriction } from '../../../service/restriction.ts'
-import { fileError } from '../../system/errors.ts'
+import { describeDatabase } from '../../stores/engines.ts'
+import { CommandError, fileError } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
-import { formatPlants } from '../../transfer/export.ts'
-import { detectFormat, exportFormats, formatHint, STDIO } from '../../transfer/format.ts'
-import { CommandError } from '../console/command-error.ts'
+import {
+  detectFormat,
+  exportFormats,
+  formatHint,
+  formatPlants,
+  STDIO,
+} from '../../transfer/format.ts'
 import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
-import { describeDatabase, openTarget } from '../console/store-access.ts'
+import { openTarget } from '../console/store-access.ts'
 import { readStoredContract } from '../console/stored-contract.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
 

@@ -1,4 +1,5 @@
 import type { NewPlant } from '../../../service/plant-store.ts'
+import { escapeControlCharacters } from '../../system/control-characters.ts'
 import {
   type Counts,
   type OnConflict,
@@ -6,7 +7,6 @@ import {
   REMEMBERED_IDS,
   type StoredResult,
 } from '../../transfer/import.ts'
-import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
 import { type DryRun, quotePlant } from './dry-run.ts'
 
 /** How to import the records after one that stops the import. */

@@ -3,14 +3,13 @@ import { readLatestCursor } from '../../../service/change-feed.ts'
 import { readRestriction } from '../../../service/restriction.ts'
 import { type Webhook, WebhookStore } from '../../../service/webhook-store.ts'
 import { systemClock } from '../../../time/clock.ts'
+import { describeDatabase } from '../../stores/engines.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { Interrupted } from '../../system/errors.ts'
-import { escapeControlCharacters } from '../../transfer/unknown-fields.ts'
+import { escapeControlCharacters } from '../../system/control-characters.ts'
+import { CommandError, Interrupted } from '../../system/errors.ts'
 import { eventOf } from '../../webhooks/message.ts'
-import { CommandError } from '../console/command-error.ts'
 import { announce } from '../console/output.ts'
 import { onStopSignal } from '../console/signals.ts'
-import { describeDatabase } from '../console/store-access.ts'
 
 /** How many changes are searched for the next one to deliver. */
 const LAG_PAGE_SIZE = 1000

@@ -6,14 +6,14 @@ import {
   type WebhookEvent,
   WebhookStore,
 } from '../../../service/webhook-store.ts'
+import { describeDatabase } from '../../stores/engines.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { messageOf } from '../../system/errors.ts'
+import { CommandError, messageOf } from '../../system/errors.ts'
 import { parseEndpoint } from '../../webhooks/endpoint.ts'
 import { newSecret, SAMPLE, toMessage } from '../../webhooks/message.ts'
 import { Sender } from '../../webhooks/sender.ts'
-import { CommandError } from '../console/command-error.ts'
 import { formatMinute, formatTable, print, printSecret, requireReader } from '../console/output.ts'
-import { describeDatabase, withStore } from '../console/store-access.ts'
+import { withStore } from '../console/store-access.ts'
 import { describeLag } from './webhook-lag.ts'
 
 export interface AddOptions {

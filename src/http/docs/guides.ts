@@ -33,7 +33,7 @@ export function serveGuides(
     ...options,
     url: `${path}/*`,
     handler: async (request, reply) => {
-      const { '*': name }: { '*': string } = Object(request.params)
+      const { '*': name } = request.params as { '*': string }
       const file = (await read()).get(name)
       if (file === undefined) return reply.callNotFound()
       return reply.send(files.respond(request, reply, file))

@@ -44,7 +44,7 @@ export function servicePlugin() {
     try {
       const response = await fetch(String(url), { headers })
       if (response.ok) return undefined
-      const { message }: { message: string } = Object(await response.json())
+      const { message } = (await response.json()) as { message: string }
       return message
     } catch {
       return 'the service cannot be reached'

@@ -78,8 +78,8 @@ export function prefersEvents({ headers }: FastifyRequest): boolean {
 export function eventFormatter(serialize: (change: Change) => string): StreamPages['format'] {
   const formatted = new WeakMap<readonly Change[], Buffer>()
   return (changes) => {
-    const known = formatted.get(changes)
-    if (known !== undefined) return known
+    const earlier = formatted.get(changes)
+    if (earlier !== undefined) return earlier
     const events = changes.map((change) => `id: ${change.cursor}\ndata: ${serialize(change)}\n\n`)
     const bytes = Buffer.from(events.join(''))
     formatted.set(changes, bytes)

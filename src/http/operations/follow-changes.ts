@@ -27,12 +27,14 @@ type ListChanges = OperationRequest<'listChanges'> & {
 const NO_CHANGES = '[]'
 
 /** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
-export type Follow = (
-  parts: ListChanges,
+export type Serve<Parts> = (
+  parts: Parts,
   client: Client,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<AnyResult | undefined>
+
+export type Follow = Serve<ListChanges>
 
 /**
  * Serves `listChanges`: as a page, with `wait` as a long poll, and for `Accept: text/event-stream` as a stream. The
@@ -92,10 +94,10 @@ export function followChanges(
     }
     let first: ChangePage | undefined = page
     const readNext = async (cursor: string | undefined, signal: AbortSignal) => {
-      const known = first
+      const unsent = first
       // The stream, which can be open for days, must not keep it.
       first = undefined
-      if (known !== undefined) return known
+      if (unsent !== undefined) return unsent
       const nextRequest = { after: cursor, limit: STREAM_PAGE_LIMIT }
       const read = readFor({ grant: client.grant, isGone: () => signal.aborted })
       const next = await feed.readNext(nextRequest, 1000 * COMMENT_INTERVAL_SECONDS, signal, read)

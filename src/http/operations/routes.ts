@@ -26,7 +26,7 @@ import {
   sendError,
   sendJson,
 } from '../responses/response.ts'
-import type { Follow } from './follow-changes.ts'
+import type { Follow, Serve } from './follow-changes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -42,14 +42,6 @@ interface Parameters {
 /** A request that has passed validation. */
 type ValidRequest = FastifyRequest<{ Params: Parameters; Querystring: Parameters }>
 
-/** Serves a request, and resolves to the result to send; undefined if the response has been sent. */
-type Serve = (
-  parts: AnyRequest,
-  client: Client,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => Promise<AnyResult | undefined>
-
 /**
  * Returns the `operationResolver` of fastify-openapi-glue, which serves the route of each operation with the handler of
  * its `operationId`.
@@ -62,7 +54,7 @@ export function resolveOperations(document: ContractDocument, handlers: Handlers
   return (id: string, method: string): RouteOptions => {
     const operation = known(operations.get(id))
     const handler = handlers[id as OperationId].bind(handlers) as Handler
-    const serve = operation.isFollowable ? (follow as Serve) : handler
+    const serve = operation.isFollowable ? (follow as Serve<AnyRequest>) : handler
     const route = {
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       config: { operation },

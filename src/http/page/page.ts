@@ -52,7 +52,7 @@ export function serveRoot(
     return send(request, reply, DOCUMENT)
   })
   get('/page/*', (request, reply) => {
-    const { '*': name }: { '*': string } = Object(request.params)
+    const { '*': name } = request.params as { '*': string }
     return name === DOCUMENT ? reply.callNotFound() : send(request, reply, name)
   })
 }

@@ -7,6 +7,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { Operation } from '../../../contract/contract.ts'
+import { propertiesOf } from '../../../contract/known.ts'
 import { ApiError } from '../responses/api-error.ts'
 import { handleError } from '../responses/error-handler.ts'
 import { getPath } from '../responses/request-log.ts'
@@ -138,7 +139,7 @@ function hasPath({ is404, url, params }: FastifyRequest): boolean {
 
 /** The router matches `/plants/` as a path with an empty id. Only a wildcard can be empty. */
 function hasEmptyParameter(parameters: unknown): boolean {
-  const values: Record<string, string> = Object(parameters)
+  const values = propertiesOf(parameters)
   for (const name in values) if (values[name] === '' && name !== '*') return true
   return false
 }

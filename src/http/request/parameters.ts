@@ -6,7 +6,7 @@ import type {
 } from 'fastify'
 import type { Schema } from '../../../contract/contract.ts'
 import { listAlternatives } from '../../../contract/keywords.ts'
-import { known } from '../../../contract/known.ts'
+import { known, propertiesOf } from '../../../contract/known.ts'
 import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
 import { ApiError } from '../responses/api-error.ts'
 
@@ -144,13 +144,12 @@ export function rejectUndefinedParameters(route: RouteOptions): void {
 
 /** The names of the parameters that can be repeated. */
 function listArrays(schema: unknown): readonly string[] {
-  const { properties = {} }: Schema = Object(schema)
+  const { properties = {} } = propertiesOf(schema) as Schema
   return Object.keys(properties).filter((name) => properties[name]?.type === 'array')
 }
 
 function listNames(schema: unknown): readonly string[] {
-  const { properties = {} }: Schema = Object(schema)
-  return Object.keys(properties)
+  return Object.keys(propertiesOf(propertiesOf(schema).properties))
 }
 
 function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
@@ -185,7 +184,7 @@ function queryError(
   } catch {
     return new ApiError('malformed-request', 'the query is not valid percent-encoded UTF-8')
   }
-  const values: Record<string, unknown> = Object(query)
+  const values = propertiesOf(query)
   for (const name in values) {
     if (!names.includes(name)) return unknownParameter(name, names)
     if (Array.isArray(values[name]) && !lists.includes(name)) {

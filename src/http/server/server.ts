@@ -66,7 +66,7 @@ export interface ServerOptions {
  * Creates the Fastify instance and sets up its HTTP server: limits, timeouts, TLS, and the cases in which Node would
  * respond on its own in a way that the contract does not document.
  */
-export function createServer({
+export function createFastify({
   config,
   bodyMethods,
   log,

@@ -146,20 +146,20 @@ export async function migrate(connections: Connections, migrations = MIGRATIONS)
   if (version > 0 && version < RECORDS_VERSION) await requireNoEarlier(connections)
   // Nobody uses the plants before the schema is complete. Later, a statement that waits for them would block others.
   const isCreating = version === 0
-  const run = (statement: string) =>
-    runMigration(connections, isCreating, () =>
+  const apply = (statement: string) =>
+    repeatAfterRaces(connections, isCreating, () =>
       connections.unverifiedTransaction(async (run) => {
         await limitLockWait(run, connections.lockWaitMs)
         await alterTables(run, statement, isCreating ? CREATING : IN_USE)
       }),
     )
-  await run(VERSIONS)
+  await apply(VERSIONS)
   for (const [index, statements] of migrations.entries()) {
     const next = FIRST_VERSION + index
     if (next <= version) continue
-    for (const statement of statements) await run(statement)
+    for (const statement of statements) await apply(statement)
     // One row for each version: locks.ts uses the first.
-    await run(
+    await apply(
       `INSERT INTO plant_store_schema SELECT generate_series(1, ${next}) ON CONFLICT DO NOTHING`,
     )
   }
@@ -207,10 +207,10 @@ export async function readSchemaVersion(connections: Connections): Promise<numbe
  * Runs a statement of a migration, and repeats it if another replica interferes. A wait for that replica does not mean
  * that the server is down.
  */
-async function runMigration(
+async function repeatAfterRaces(
   connections: Connections,
   isCreating: boolean,
-  run: () => Promise<unknown>,
+  apply: () => Promise<unknown>,
 ): Promise<void> {
   const isRace = (error: unknown) =>
     error instanceof pg.DatabaseError && RACE.test(String(error.code))
@@ -220,7 +220,7 @@ async function runMigration(
   const until = systemClock.monotonic() + WAIT_MS_MAX
   for (;;) {
     try {
-      await retry(run, {
+      await retry(apply, {
         attempts: ATTEMPTS_MAX,
         delayMs: DELAY_MS,
         delayAfter: (error) => (isRace(error) ? 0 : undefined),

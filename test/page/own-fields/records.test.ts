@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { NewPlant, PlantStoreClient } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { propertiesOf } from '../../../contract/known.ts'
 import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
 import { exportPlants } from '../../../page/transfer/export-run.ts'
 import { fieldsOf, guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
@@ -85,7 +86,7 @@ for (const { format, values, result } of [
 
 t.test('people and spreadsheets write true and false in several ways', async (t) => {
   const read = (inStock: string) =>
-    Object(plantMapper(ALL, 'csv')({ number: 2, values: { ...base, inStock } })).inStock
+    propertiesOf(plantMapper(ALL, 'csv')({ number: 2, values: { ...base, inStock } })).inStock
   t.strictSame(['true', 'Yes', '1', 'x'].map(read), [true, true, true, true])
   t.strictSame(['FALSE', 'no', '0', ' '].map(read), [false, false, false, undefined])
 })

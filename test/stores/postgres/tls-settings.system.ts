@@ -1,4 +1,4 @@
-/** Settings from a connection string and the environment; encryption.test.ts tests them with a server. */
+/** Settings from a connection string and the environment; encryption.system.ts tests them with a server. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parseConnectionString } from '../../../src/stores/postgres/connection/connection-string.ts'

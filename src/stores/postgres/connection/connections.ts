@@ -102,16 +102,16 @@ export class Connections {
     try {
       const begun = new PooledClient({ client: await this.#hosts.connect(deadline), deadline })
       client = begun
-      const run = async <Row extends object>(text: string, values?: readonly unknown[]) => {
+      const read = async <Row extends object>(text: string, values?: readonly unknown[]) => {
         deadline.restart()
         const rows = await begun.run<Row>(text, values)
         // The caller can take its time until the next statement.
         deadline.cancel()
         return rows
       }
-      await run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-      yield* work(run)
-      await run('COMMIT')
+      await read('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      yield* work(read)
+      await read('COMMIT')
     } catch (error) {
       this.damage.note(error)
       throw error

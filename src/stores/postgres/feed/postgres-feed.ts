@@ -33,9 +33,9 @@ export class PostgresFeed implements ChangeFeed {
   /** Brings the ledger up to date. */
   readonly #update: () => Promise<void>
   /** The last commit in the ledger that this process knows of. */
-  #position = -1n
+  #position: bigint | undefined
   /** All commits up to this one would survive a failover. */
-  #confirmed = -1n
+  #confirmed: bigint | undefined
   /** The number of changes in lists since one last brought the ledger up to date. */
   #listed = 0
   readonly #closing = new AbortController()
@@ -90,7 +90,7 @@ export class PostgresFeed implements ChangeFeed {
       return await retryOptimistically(() => this.#read(position, limit))
     } catch (error) {
       // Another server may have taken over, without all of the commits.
-      this.#confirmed = -1n
+      this.#confirmed = undefined
       throw error
     }
   }
@@ -108,7 +108,7 @@ export class PostgresFeed implements ChangeFeed {
   async #append(): Promise<void> {
     const { isObsolete, isBehind, position } = await readFeedState(this.#connections)
     if (isObsolete) {
-      this.#confirmed = -1n
+      this.#confirmed = undefined
       await replaceObsoleteFeed(this.#connections)
     }
     this.#advance(isBehind ? await this.#appendCommits() : position)
@@ -152,7 +152,7 @@ export class PostgresFeed implements ChangeFeed {
   /** Waits until the standbys have the page. Resolves to undefined if its last commit is no longer in the ledger. */
   async #confirm({ changes, last }: PageRead): Promise<ChangePage | undefined> {
     const { position } = last
-    if (position > this.#confirmed) {
+    if (this.#confirmed === undefined || position > this.#confirmed) {
       const locked = await this.#connections.verified((client) =>
         client.change(CONFIRM, [position]),
       )

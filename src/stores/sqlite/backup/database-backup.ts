@@ -5,6 +5,7 @@ import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import Sqlite from 'better-sqlite3'
+import { propertiesOf } from '../../../../contract/known.ts'
 import { codeOf, messageOf } from '../../../system/errors.ts'
 import { PRIVATE_MODE } from '../../../system/file-modes.ts'
 import type { BackupOptions, BackupSummary } from '../../shared/engine.ts'
@@ -173,7 +174,7 @@ async function withReadErrors<Result>(
   try {
     return await work()
   } catch (error) {
-    const isSystemError = Object(error).errno !== undefined
+    const isSystemError = propertiesOf(error).errno !== undefined
     if (!isSystemError && !(error instanceof Sqlite.SqliteError)) throw error
     throw copyError(options.database, explain(error))
   }

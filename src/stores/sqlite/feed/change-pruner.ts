@@ -133,15 +133,16 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
     `UPDATE changes SET type = ${START}, id = 0, ${EMPTY} WHERE position = ?`,
   )
   const deleteSome = db.prepare(DELETE_SOME)
-  /** All changes up to this position exceed the limits, and none after the start is known to end a transaction. */
-  let examined = -1n
-  /** If the feed has another start, the last transaction was rolled back, or another process has deleted changes. */
-  let lastStart = -1n
+  /**
+   * All changes up to `examined` exceed the limits, and none after the start is known to end a transaction. If the feed
+   * has another start, the last transaction was rolled back, or another process has deleted changes.
+   */
+  let last: { readonly start: bigint; readonly examined: bigint } | undefined
   return (limits) => {
     // Other programs do not mark what they change.
     markEnd.run()
     let start = known(findStart.get())
-    if (start !== lastStart) examined = start
+    let examined = last?.start === start ? last.examined : start
     let isMore = false
     for (const row of after.all(examined, STEP_ROWS)) {
       isMore = isExcess(row, limits)
@@ -151,7 +152,7 @@ export function preparePrune(db: Database): (limits: ChangeLimits) => boolean {
       if (row.ends !== 0n) start = row.position
     }
     if (start > known(findStart.get())) makeStart.run(start)
-    lastStart = start
+    last = { start, examined }
     return deleteSome.run(start).changes > 0 || isMore
   }
 }

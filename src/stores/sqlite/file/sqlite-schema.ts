@@ -109,13 +109,13 @@ export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1
 export function migrate(db: Database, version = SCHEMA_VERSION, migrations = MIGRATIONS): void {
   // Without a lock: the schema is usually up to date, and another process may hold the lock.
   if (readSchemaVersion(db) === version) return
-  const run = db.transaction(() => {
+  const upgrade = db.transaction(() => {
     const due = migrations.slice(countMigrations(readSchemaVersion(db)), countMigrations(version))
     for (const step of due) typeof step === 'string' ? db.exec(step) : step(db)
     // A newer program may have upgraded the database since the check above. Its version must stay.
     db.pragma(`user_version = ${Math.max(version, readSchemaVersion(db))}`)
   })
-  run.immediate()
+  upgrade.immediate()
 }
 
 /** How many migrations have created a schema version; 0 for an empty database. */

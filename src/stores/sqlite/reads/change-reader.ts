@@ -40,20 +40,19 @@ interface FeedRow extends FeedRowKey {
 export function prepareChangeRead(
   db: Database,
 ): (request: ChangesRequest) => ChangePage | NoChanges {
-  const { findFeedId, feedStart, end, timeOf, page, plantAt } = prepareStatements(db)
+  const { findFeedId, feedStart, end, rowAt, page, plantAt } = prepareStatements(db)
 
-  const rowAt = (position: bigint) => ({ position, at: timeOf.get(position) ?? -1n })
   /** The position after which to read, which has a row. */
   const locate = (feedId: Uint8Array, after: string | undefined): FeedRowKey | NoChanges => {
     const start = known(feedStart.get())
-    if (after === undefined) return rowAt(start)
-    if (after === 'latest') return rowAt(known(end.get()))
+    if (after === undefined) return known(rowAt.get(start))
+    if (after === 'latest') return known(rowAt.get(known(end.get())))
     const cursor = decodeCursor(after)
     if (cursor === undefined) return 'malformed'
     if (Buffer.compare(cursor.feedId, feedId) !== 0) return 'expired'
-    const row = rowAt(cursor.position)
+    const row = rowAt.get(cursor.position)
     // After a restore, another change can have the position of one that was lost.
-    return row.at === BigInt(cursor.at) && row.position >= start ? row : 'expired'
+    return row?.at === BigInt(cursor.at) && row.position >= start ? row : 'expired'
   }
 
   return ({ after, limit }) => {
@@ -98,7 +97,7 @@ function prepareStatements(db: Database) {
     findFeedId: db.prepare<[], Uint8Array>('SELECT id FROM change_log').pluck(),
     feedStart: db.prepare<[], bigint>(FEED_START).pluck(),
     end: db.prepare<[], bigint>('SELECT max(position) FROM changes').pluck(),
-    timeOf: db.prepare<bigint, bigint>('SELECT at FROM changes WHERE position = ?').pluck(),
+    rowAt: db.prepare<bigint, FeedRowKey>('SELECT position, at FROM changes WHERE position = ?'),
     // See the statements of Reader for the form of the limit.
     page: db.prepare<[bigint, number], FeedRow>(
       `SELECT position, at, type, id, ends, ${CONTENT_COLUMNS.map(small).join(', ')}, ${TEXT_BYTES} AS bytes FROM changes

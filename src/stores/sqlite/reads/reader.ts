@@ -45,7 +45,7 @@ const TURN_MS_MAX = 5
 
 interface PendingRead {
   /** Reads, and resolves the promise of the read. */
-  readonly run: () => void
+  readonly read: () => void
   readonly reject: (error: unknown) => void
 }
 
@@ -199,7 +199,7 @@ export class Reader {
   #read<Result>(read: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(this.#readWaiting)
-      this.#waiting.push({ run: () => resolve(read()), reject })
+      this.#waiting.push({ read: () => resolve(read()), reject })
     })
   }
 
@@ -223,12 +223,12 @@ export class Reader {
   #readGroup(): void {
     const end = performance.now() + TURN_MS_MAX
     let count = 0
-    for (const { run, reject } of this.#waiting) {
+    for (const { read, reject } of this.#waiting) {
       count++
       try {
         // An error can end the transaction.
         if (!this.#db.inTransaction) this.#statements.begin.run()
-        run()
+        read()
       } catch (error) {
         reject(this.#mapError(error))
       }
