@@ -15,6 +15,7 @@ import {
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
+import { CAN_CHANGE } from './permissions.ts'
 import { hasContent } from './plant-columns.ts'
 
 /** For each column, one parameter says whether it gets a value, and the next one is the value. */
@@ -25,7 +26,7 @@ const CHANGED = CONTENT_COLUMNS.map(
 const UPDATE = `UPDATE plants SET ${CHANGED.join(', ')} WHERE id = $1`
 const REMOVE = 'DELETE FROM plants WHERE id = $1'
 
-const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1`
+const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1 AND ${CAN_CHANGE}`
 
 type Client = Pick<PooledClient, 'query' | 'change'>
 
