@@ -152,13 +152,13 @@ export function restrictedError(
   restriction: 'frozen' | Pick<MirrorRestriction, 'source'>,
 ): StoreUnavailable {
   const notice = readOnlyReason(restriction)
+  const [reason, cause, command] =
+    restriction === 'frozen'
+      ? (['restricted', notice, 'unfreeze'] as const)
+      : (['read-only', `it mirrors ${restriction.source}`, 'promote'] as const)
   // Ends with the command, so that an option can be appended.
-  if (restriction === 'frozen') {
-    const detail = `${notice}; to end this, run plant-store unfreeze`
-    return new StoreUnavailable('restricted', detail, notice)
-  }
-  const detail = `it mirrors ${restriction.source}; to end this, run plant-store promote`
-  return new StoreUnavailable('read-only', detail, notice)
+  const detail = `${cause}; to end this, run plant-store ${command}`
+  return new StoreUnavailable(reason, detail, notice)
 }
 
 /** The error for a read of an incomplete mirror. */

@@ -4,11 +4,11 @@ import type { PlantReader } from '../shared/store.ts'
 import { MissingDatabase, olderSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
+import { plantReads } from './connection/permissions.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
-import { plantReads } from './plants/permissions.ts'
 import { getPlants } from './plants/reads.ts'
 import {
   findSchemaObstacle,

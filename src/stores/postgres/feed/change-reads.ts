@@ -4,8 +4,8 @@ import { PAGE_TEXT_MAX } from '../../../../service/plant-store.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { CHANGES_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS, PLANT_COLUMNS, toChange } from '../../shared/rows.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
-import { CAN_READ } from '../plants/permissions.ts'
 import { CHANGE_TYPES, textLength } from './change-tables.ts'
 
 /** The position of a cursor of this engine: a change of a commit. Sequence 0 is before the changes of the commit. */

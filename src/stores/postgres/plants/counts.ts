@@ -6,8 +6,8 @@ import {
   SEARCH_MAX,
 } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
-import { CAN_READ } from './permissions.ts'
 import { hasTag } from './reads.ts'
 import { buildRange, MATCHES } from './searches.ts'
 

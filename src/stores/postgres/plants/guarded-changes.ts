@@ -5,12 +5,12 @@ import {
 } from '../../../../service/record-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import { LOCK_STORE } from '../connection/locks.ts'
+import { MARK, PERMIT, REFUSE, RESTRICT } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
 import { alterTables, beginFeed } from '../feed/feed-start.ts'
 import { limitLockWait, lockFeed } from '../feed/ledger.ts'
 import { changeOne } from '../records/records.ts'
 import { attemptLists } from './lists.ts'
-import { MARK, PERMIT, REFUSE, RESTRICT } from './permissions.ts'
 import { insertingTransaction } from './plant-inserts.ts'
 
 /**

@@ -18,8 +18,8 @@ import {
 } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
+import { CAN_CHANGE } from '../connection/permissions.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'
-import { CAN_CHANGE } from './permissions.ts'
 import {
   isRead,
   type LimitedRow,

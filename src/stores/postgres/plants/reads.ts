@@ -7,10 +7,12 @@ import {
   type PlantPage,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
+import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { PLANT_COLUMNS, type PlantRow, pageOf, toPlant } from '../../shared/rows.ts'
+import { CAN_READ, MARK } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
-import { CAN_READ, permitSnapshot } from './permissions.ts'
+import { findRecord } from '../records/records.ts'
 import { TEXT } from './plant-columns.ts'
 
 interface PlantPageRow extends PlantRow {
@@ -102,7 +104,9 @@ export async function* exportPlants(
   run: Run,
   readsIncomplete: boolean,
 ): AsyncGenerator<StoredPlant[], void> {
-  await permitSnapshot(run, readsIncomplete)
+  // CAN_READ would not do, because it can be newer than the snapshot.
+  if (readsIncomplete) await run(MARK)
+  else assertReadable(await readRestriction({ findRecord: (...of) => findRecord(run, ...of) }))
   let after: bigint | undefined
   do {
     const { rows, next } = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })

@@ -1,7 +1,7 @@
 import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
-import { CAN_READ } from './permissions.ts'
 
 /** The first entry of the index after a hash. The length in bytes is stored, so very long tags are not read for it. */
 const nextAfter = (hash: string) => `

@@ -14,8 +14,8 @@ import {
 } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
+import { CAN_CHANGE } from '../connection/permissions.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
-import { CAN_CHANGE } from './permissions.ts'
 import { hasContent } from './plant-columns.ts'
 
 /** For each column, one parameter says whether it gets a value, and the next one is the value. */

@@ -3,11 +3,9 @@
  * Without a restriction they are constant, and the planner removes the calls: reading the restriction would take a third
  * of the time of a small read. The transaction that begins a restriction replaces them.
  */
-import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
-import type { Connections } from '../connection/connections.ts'
-import type { Run } from '../connection/pooled-client.ts'
-import { INCOMPLETE, RESTRICTED } from '../connection/postgres-errors.ts'
-import { findRecord } from '../records/records.ts'
+import type { Connections } from './connections.ts'
+import type { Run } from './pooled-client.ts'
+import { INCOMPLETE, RESTRICTED } from './postgres-errors.ts'
 
 /** A condition for reads of plants and changes. */
 export const CAN_READ = 'can_read_plants()'
@@ -79,14 +77,4 @@ export function plantReads(connections: Connections, readsIncomplete = false): R
       await run(MARK)
       return run(text, values)
     })
-}
-
-/**
- * Decides in a snapshot whether its plants can be read. `CAN_READ` would not do: it can be newer than the snapshot.
- *
- * @throws StoreUnavailable
- */
-export async function permitSnapshot(run: Run, readsIncomplete: boolean): Promise<void> {
-  if (readsIncomplete) await run(MARK)
-  else assertReadable(await readRestriction({ findRecord: (...of) => findRecord(run, ...of) }))
 }
