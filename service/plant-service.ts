@@ -13,7 +13,12 @@ import { hasSameContent } from './plant-content.ts'
 import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './plant-store.ts'
 import { countPlants, listTags, searchPlants } from './read-jobs.ts'
 import type { ReadQueues } from './read-queue.ts'
-import { type RestrictionReader, readOnlyReason, readRestriction } from './restriction.ts'
+import {
+  assertReadable,
+  type RestrictionReader,
+  readOnlyReason,
+  readRestriction,
+} from './restriction.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 
@@ -177,6 +182,7 @@ export class PlantService implements Handlers {
     { grant: { name, expiresAt, ...grant } }: Client,
   ): Promise<OperationResult<'getToken'>> {
     const restriction = await readRestriction(this.#store)
+    assertReadable(restriction)
     return {
       body: {
         name,

@@ -174,6 +174,9 @@ export interface TagPage {
  *
  * Errors: every method throws StoreUnavailable if the store is temporarily unavailable. A change that throws
  * may still have been applied; repeating it is safe.
+ *
+ * Restrictions: a restricted database refuses every change, before it looks at the plants. An incomplete mirror refuses
+ * every read, in the snapshot of the read, unless the store was opened to read it.
  */
 export interface PlantStore extends ChangeFeed {
   /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
@@ -240,7 +243,7 @@ export interface PlantStore extends ChangeFeed {
    */
   exportPlants(): AsyncIterable<readonly StoredPlant[]>
 
-  /** Resolves if the store can be read. */
+  /** Resolves if the plants can be read. */
   ping(): Promise<void>
 }
 
@@ -260,10 +263,11 @@ export function contentVersion(plant: Plant): string {
  * - `busy`: too many calls are waiting, or another process has locked the store;
  * - `failing`: the disk is full or faulty, the server is unreachable, or too few standbys would have a change;
  * - `damaged`: the database is damaged, and accepts no changes until an operator has restored it;
- * - `restricted`: see Restriction.
+ * - `restricted`: the database is frozen, or an incomplete mirror: see Restriction;
+ * - `read-only`: the database is a mirror, which accepts no changes.
  */
 export class StoreUnavailable extends Error {
-  readonly reason: 'busy' | 'failing' | 'damaged' | 'restricted'
+  readonly reason: 'busy' | 'failing' | 'damaged' | 'restricted' | 'read-only'
   /** For the operator's log, never for clients. */
   readonly detail: string
   /** What clients can be told in addition to the reason, even those without a token. */

@@ -1,5 +1,5 @@
 import { INT64_MIN } from '../contract/int64.ts'
-import { type PlantChange, type PlantStore, StoreUnavailable } from './plant-store.ts'
+import { type PlantChange, StoreUnavailable } from './plant-store.ts'
 import type { GuardedResult, GuardedStore, RecordStore } from './record-store.ts'
 
 /**
@@ -59,7 +59,10 @@ export interface RestrictionStep {
  */
 export type RestrictionResult = GuardedResult | 'not-new'
 
-/** The stores that hold a restriction. While there is one, the database refuses every other change to plants. */
+/**
+ * The stores that hold a restriction. While there is one, the database refuses every other change to plants, also one
+ * that would have no effect. See PlantStore for reads.
+ */
 export type RestrictionReader = Pick<RecordStore, 'findRecord'>
 export type RestrictionStore = RestrictionReader & GuardedStore
 
@@ -148,30 +151,25 @@ export function readOnlyReason(restriction: 'frozen' | Pick<MirrorRestriction, '
 export function restrictedError(
   restriction: 'frozen' | Pick<MirrorRestriction, 'source'>,
 ): StoreUnavailable {
-  const [notice, command] =
+  const notice = readOnlyReason(restriction)
+  const [reason, cause, command] =
     restriction === 'frozen'
-      ? [readOnlyReason(restriction), 'unfreeze']
-      : [`it mirrors ${restriction.source}`, 'promote']
+      ? (['restricted', notice, 'unfreeze'] as const)
+      : (['read-only', `it mirrors ${restriction.source}`, 'promote'] as const)
   // Ends with the command, so that an option can be appended.
-  const detail = `${notice}; to end this, run plant-store ${command}`
-  return new StoreUnavailable('restricted', detail, notice)
+  const detail = `${cause}; to end this, run plant-store ${command}`
+  return new StoreUnavailable(reason, detail, notice)
+}
+
+/** The error for a read of an incomplete mirror. */
+export function incompleteError({ source }: Pick<MirrorRestriction, 'source'>): StoreUnavailable {
+  const notice = `it is still copying the plants of ${source}`
+  return new StoreUnavailable('restricted', notice, notice)
 }
 
 /** @throws StoreUnavailable if the plants cannot be read, because the database is an incomplete mirror */
 export function assertReadable(restriction: Restriction | undefined): void {
-  if (typeof restriction !== 'object' || isConsistent(restriction)) return
-  const notice = `it is still copying the plants of ${restriction.source}`
-  throw new StoreUnavailable('restricted', notice, notice)
-}
-
-/**
- * Resolves if requests can read the plants.
- *
- * @throws StoreUnavailable
- */
-export async function checkReadable(
-  store: Pick<PlantStore, 'ping'> & RestrictionReader,
-): Promise<void> {
-  await store.ping()
-  assertReadable(await readRestriction(store))
+  if (typeof restriction === 'object' && !isConsistent(restriction)) {
+    throw incompleteError(restriction)
+  }
 }

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { AccessTokens } from '../../service/access-tokens.ts'
-import { checkReadable } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { type Config, TOKEN_VARIABLE } from '../config/config.ts'
 import { type AppOptions, buildApp } from '../http/app.ts'
@@ -56,7 +55,7 @@ export async function prepareHttpServer({
   ...options
 }: HttpServerOptions): Promise<HttpServer & { readonly app: FastifyInstance }> {
   const { config, store, log } = options
-  const { checkReady = () => checkReadable(store), readKeys = issuerKeys(config, log) } = options
+  const { checkReady = () => store.ping(), readKeys = issuerKeys(config, log) } = options
   const { adminPort, maxConnections, shutdownTimeout } = config
   const certificate = await loadCertificate(config, ticketSecret)
   const issuer = await openIssuer(config, readKeys, log)

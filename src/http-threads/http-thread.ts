@@ -1,5 +1,4 @@
 /** Runs the application in a thread of its own, as the main thread tells it to. */
-import { checkReadable } from '../../service/restriction.ts'
 import { storeOptions } from '../config/config.ts'
 import { serviceBusy } from '../http/responses/api-error.ts'
 import { createLog } from '../log/log.ts'
@@ -25,7 +24,7 @@ serveCalls<keyof ThreadMethods>(data.control, {
     const { server, store } = await prepared.promise
     return [...(await server.readMetrics()), ...(await store.metrics())]
   },
-  ping: async () => checkReadable((await prepared.promise).store),
+  ping: async () => (await prepared.promise).store.ping(),
   close: async () => {
     const { store, server } = await prepared.promise
     await server.close()

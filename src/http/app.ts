@@ -28,7 +28,6 @@ import {
   rejectUndefinedParameters,
   validationError,
 } from './request/parameters.ts'
-import { enforceRestriction } from './request/restriction-gate.ts'
 import { handleErrors } from './responses/error-handler.ts'
 import { logRequests } from './responses/request-log.ts'
 import { limitResponses, setCommonHeaders } from './responses/response.ts'
@@ -106,8 +105,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   // The operations of the contract
   await app.register(async (scope) => {
-    // A frozen database, or a mirror: 403, 503.
-    scope.addHook('onRequest', enforceRestriction(store))
     // Parameters that the operation does not define: 400.
     scope.addHook('onRoute', rejectUndefinedParameters)
     // The headers of the body, before it is read: 413, 415. A missing body: 400.

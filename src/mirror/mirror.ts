@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { INT64_MIN } from '../../contract/int64.ts'
 import { type PlantStore, StoreUnavailable } from '../../service/plant-store.ts'
 import {
@@ -33,14 +32,9 @@ export interface MirrorOptions {
   readonly report: MirrorReport
   /** Stops the mirror between two transactions. */
   readonly signal: AbortSignal
-  /** How long to wait, in milliseconds, until no service shows the plants any more. */
-  readonly noticeMs?: number
   /** The largest transaction that is applied at once. */
   readonly transactionMax?: TransactionSize
 }
-
-/** Services look at the restriction of their database twice a second, unless they are very busy. */
-const NOTICE_MS = 2000
 
 /** Short, so that a silent network is soon noticed. */
 const WAIT_SECONDS = 4
@@ -105,8 +99,6 @@ class MirrorRun {
    * Halved when a step was too large, and doubled again after each that was not.
    */
   #limit = PAGE_SIZE
-  /** Whether services have stopped showing the plants. */
-  #isHidden = false
 
   constructor(options: MirrorOptions) {
     this.#options = options
@@ -118,7 +110,6 @@ class MirrorRun {
     // After a failure or a wait, the database may have been promoted, or a commit made that seemed to fail.
     this.#mirror = undefined
     this.#hasBegun = true
-    await this.#awaitNotice(mirror)
     const { copyFrom } = mirror
     if (copyFrom === undefined) await this.#follow(mirror)
     else await this.#copy({ ...mirror, copyFrom })
@@ -137,14 +128,6 @@ class MirrorRun {
     const next = { source: source.url, cursor, copyFrom: INT64_MIN }
     await this.#commit({ expected, next })
     return next
-  }
-
-  /** Waits until no service shows the plants of an inconsistent mirror. */
-  async #awaitNotice(mirror: MirrorRestriction): Promise<void> {
-    const { signal, noticeMs = NOTICE_MS } = this.#options
-    const mustHide = !isConsistent(mirror)
-    if (mustHide && !this.#isHidden) await setTimeout(noticeMs, undefined, { signal })
-    this.#isHidden = mustHide
   }
 
   async #copy(mirror: PartialMirror): Promise<void> {

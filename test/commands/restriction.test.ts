@@ -65,11 +65,11 @@ t.test('an import into a restricted database says in one line how to end that', 
   for (const [{ run }, reason] of [
     [
       frozen,
-      'changes are frozen while the plants move to another database; to end this, run plant-store unfreeze',
+      'restricted: changes are frozen while the plants move to another database; to end this, run plant-store unfreeze',
     ],
-    [mirror, 'it mirrors https://plants.example; to end this, run plant-store promote'],
+    [mirror, 'read-only: it mirrors https://plants.example; to end this, run plant-store promote'],
   ] as const) {
-    const stderr = `plant-store: the store is restricted: ${reason}\n`
+    const stderr = `plant-store: the store is ${reason}\n`
     t.match(await run('import', 'data/sample.csv'), { code: 1, stderr })
     if (run !== frozen.run) continue
     t.same(await run('--port', '0', '--seed', 'data/sample.csv'), { code: 1, stdout: '', stderr })

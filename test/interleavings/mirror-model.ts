@@ -157,14 +157,6 @@ export class Model {
     const { expected, next, changes = [] } = step
     if (!isDeepStrictEqual(expected, this.#restriction)) return 'unexpected'
     if (this.isPromoted) return 'not-new'
-    const wasHidden = expected === undefined || !isConsistent(expected as MirrorRestriction)
-    const isHidden = !isConsistent(next as MirrorRestriction)
-    const isMissed = isHidden && !wasHidden && changes.length > 0
-    this.schedule.expect(
-      isMissed,
-      false,
-      'services notice before a part of a transaction is applied',
-    )
     const isCopy = (expected as MirrorRestriction | undefined)?.copyFrom !== undefined
     if (changes.length > this.#stepMax && !isCopy) return 'too-large'
     const plants = new PlantModel(this.mirrored())

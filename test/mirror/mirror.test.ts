@@ -11,7 +11,6 @@ import {
 } from '../../service/restriction.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
-import { until } from '../helpers/until.ts'
 import { latest } from '../stores/changes.ts'
 import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 
@@ -74,20 +73,6 @@ t.test('a mirror of another database stops, and a restart reconciles it', async 
     others.some(({ expected }) => isConsistent(expected as never)),
     'reads see no half of it',
   )
-})
-
-t.test('a restart waits until services have noticed it, even if it is killed', async (t) => {
-  await copy.run()
-  await service.store.create({ id: 1n, name: 'Abies' })
-  const noticeMs = 200
-  const killed = copy.follow({ restart: true, noticeMs: 60_000 })
-  await until('the copy begins', async () => !isConsistent(await copy.position()))
-  await killed.stop()
-  t.strictSame(await plantsOf(copy.store), [])
-  const begin = performance.now()
-  await copy.run({ noticeMs })
-  t.ok(performance.now() - begin >= noticeMs)
-  await isCopyOf(service, t)
 })
 
 t.test('a mirror stops if the feed of the source no longer reaches back', async (t) => {

@@ -35,7 +35,8 @@ export class TestMirror {
 
   static async open(t: Test, source: Caller, engine = sqlite): Promise<TestMirror> {
     const { database } = await engine(t)
-    const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+    const options = { lockTimeout: 30_000, sameThread: true, readsIncomplete: true }
+    const store = await openStore({ database, ...options })
     t.teardown(() => store.close())
     return new TestMirror(database, store, source)
   }
@@ -58,7 +59,6 @@ export class TestMirror {
       source: through(new Source(from.url, from.token, { signal })),
       store: withRestrict(this.store, (step) => restrict(this.store, step)),
       once: true,
-      noticeMs: 0,
       signal,
       report: {
         copied: (plants) => this.lines.push(`copied ${plants}`),

@@ -1,6 +1,8 @@
 import type { Test } from 'tap'
 import type { NewPlant } from '../../service/plant-store.ts'
 import {
+  incompleteError,
+  isConsistent,
   type MirrorRestriction,
   type Restriction,
   type RestrictionStep,
@@ -39,8 +41,10 @@ const A = { id: 1n, name: 'a' }
 const B = { id: 2n, name: 'b', tag: '' }
 const C = { id: 3n, name: 'c', tag: 'x' }
 
+type Calls = Readonly<Record<string, (store: Store) => Promise<unknown>>>
+
 /** Every kind of change to plants. Plant A exists, and plant B does not. */
-const CHANGES: Record<string, (store: Store) => Promise<unknown>> = {
+const CHANGES: Calls = {
   create: (store) => store.create(B),
   createAll: (store) => createAll(store, [B, C]),
   update: (store) => store.update(A.id, { name: 'x' }),
@@ -48,10 +52,47 @@ const CHANGES: Record<string, (store: Store) => Promise<unknown>> = {
   importPlants: (store) => importPlants(store, [B, A], 'replace'),
 }
 
+/** Changes that have no effect if plant A exists, and plant B does not. */
+const WITHOUT_EFFECT: Calls = {
+  'a replayed create': (store) => store.create(A),
+  'a create that conflicts': (store) => store.create({ ...A, name: 'x' }),
+  'an equal update': (store) => store.update(A.id, { name: A.name }),
+  'an update of another version': (store) => store.update(A.id, { name: 'x' }, ['x']),
+  'an update of no plant': (store) => store.update(B.id, { name: 'x' }),
+  'a conditional update of no plant': (store) => store.update(B.id, { name: 'x' }, ['x']),
+  'a removal of another version': (store) => store.remove(A.id, ['x']),
+  'a removal of no plant': (store) => store.remove(B.id),
+  'a conditional removal of no plant': (store) => store.remove(B.id, ['x']),
+  'a list of equal changes': (store) =>
+    store.apply([...each('put', [A]), ...each('create', [A])], 'each'),
+  'a list without matches': (store) => store.apply(removals([B.id, C.id]), 'each'),
+  'a refused list': (store) =>
+    store.apply([{ type: 'remove', id: A.id, expected: ['x'] }], 'all-or-none'),
+}
+
+const READS: Calls = {
+  get: (store) => store.get(A.id),
+  'get of no plant': (store) => store.get(B.id),
+  list: (store) => store.list({ limit: 1 }),
+  'list by tag': (store) => store.list({ limit: 1, tag: 'x' }),
+  getAll: (store) => store.getAll([B.id]),
+  search: (store) => store.search({ limit: 1, text: 'a' }),
+  'search by tag': (store) => store.search({ limit: 1, text: 'a', tag: 'x' }),
+  'search without tag': (store) => store.search({ limit: 1, text: '', tag: null }),
+  count: (store) => store.count({ text: '' }),
+  'count by tag': (store) => store.count({ text: '', tag: 'x' }),
+  'count by text': (store) => store.count({ text: 'a' }),
+  listTags: (store) => store.listTags({ limit: 1 }),
+  readChanges: (store) => store.readChanges({ limit: 1 }),
+  'readChanges at the end': (store) => store.readChanges({ after: 'latest', limit: 1 }),
+  exportPlants: (store) => exported(store),
+  ping: (store) => store.ping(),
+}
+
 /** The requirements of RestrictionStore. */
 export function restrictionSuite(t: Test, engine: Engine): void {
   t.test('a step is made only if the restriction is the expected one', async (t) => {
-    const store = await openOne(t, engine)
+    const store = await openOne(t, engine, true)
     for (const [index, current] of RESTRICTIONS.entries()) {
       const previous = RESTRICTIONS.at(index - 1)
       if (index > 0) t.equal(await restrict(store, { expected: previous, next: current }), 'done')
@@ -115,18 +156,58 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     t.test(`a ${what} refuses all other changes to plants until it is released`, async (t) => {
       const store = await openOne(t, engine)
       await restrict(store, { expected: undefined, next: restriction, changes: each('put', [A]) })
-      for (const [name, change] of Object.entries(CHANGES)) {
+      const changes = Object.entries({ ...WITHOUT_EFFECT, ...CHANGES })
+      for (const [name, change] of changes) {
         await t.rejects(change(store), { ...restrictedError(restriction) }, name)
       }
+      await restrict(store, { expected: restriction, next: undefined })
       t.strictSame(await exported(store), [A])
       t.strictSame(await store.get(A.id), A)
-      await restrict(store, { expected: restriction, next: undefined })
-      for (const [name, change] of Object.entries(CHANGES)) {
-        await t.resolves(change(store), name)
-      }
+      for (const [name, change] of changes) await t.resolves(change(store), name)
       t.strictSame(await exported(store), [A, B, C])
     })
   }
+
+  t.test('an incomplete mirror refuses every read, and a complete one none', async (t) => {
+    const open = await opener(t, engine)
+    const store = await open()
+    const manager = await open({ readsIncomplete: true })
+    let expected: Restriction | undefined
+    for (const next of [
+      BEGIN.next,
+      { ...MIRROR, copyFrom: 5n },
+      { ...MIRROR, consistentAt: 'y' },
+      MIRROR,
+      { ...MIRROR, consistentAt: 'z' },
+      BEGIN.next,
+      MIRROR,
+      undefined,
+      'frozen' as const,
+    ]) {
+      await restrict(store, { expected, next, changes: next === MIRROR ? each('put', [A]) : [] })
+      expected = next
+      const isIncomplete = typeof next === 'object' && !isConsistent(next)
+      for (const [name, read] of Object.entries(READS)) {
+        if (isIncomplete) await t.rejects(read(store), { ...incompleteError(MIRROR) }, name)
+        else await t.resolves(read(store), name)
+        await t.resolves(read(manager), name)
+      }
+    }
+  })
+
+  t.test('what a restriction permits does not fail with what it refuses', async (t) => {
+    const store = await openOne(t, engine)
+    await restrict(store, FREEZE)
+    const webhooks = new WebhookStore(store)
+    const [created, added, removed] = await Promise.allSettled([
+      store.create(A),
+      webhooks.add(newWebhook('a')),
+      store.remove(A.id),
+    ])
+    const refused = { status: 'rejected', reason: { ...restrictedError('frozen') } }
+    t.match([created, removed], [refused, refused])
+    t.same(added, { status: 'fulfilled', value: 'added' })
+  })
 
   t.test('tokens and webhooks are not restricted', async (t) => {
     const store = await openOne(t, engine)
@@ -239,7 +320,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     ['further copy', MIRROR],
   ] as const) {
     t.test(`cursors expire when a ${what} begins`, async (t) => {
-      const store = await openOne(t, engine)
+      const store = await openOne(t, engine, true)
       await store.create(A)
       const cursors = [await latest(store)]
       await store.remove(A.id)
@@ -296,9 +377,9 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   })
 }
 
-async function openOne(t: Test, engine: Engine): Promise<Store> {
+async function openOne(t: Test, engine: Engine, readsIncomplete = false): Promise<Store> {
   const open = await opener(t, engine)
-  return open()
+  return open({ readsIncomplete })
 }
 
 /** Two stores that share a database. */

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import type { StoreOptions } from '../../src/stores/shared/engine.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { changeSuite } from './change-suite.ts'
 import { countSuite } from './count-suite.ts'
@@ -18,7 +19,7 @@ import { tokenSuite } from './token-suite.ts'
 import { webhookSuite } from './webhook-suite.ts'
 
 /** Opens a new store. All stores share their data if the engine is `lasting`. */
-export type Open = () => Promise<Store>
+export type Open = (options?: Pick<StoreOptions, 'readsIncomplete'>) => Promise<Store>
 
 export interface Engine {
   /** Provides a database for one test, and removes it afterwards. */
@@ -77,8 +78,8 @@ export async function opener(t: Test, engine: Engine): Promise<Open> {
   // Registered before `place` makes a folder, so that tap closes the stores before it removes the folder.
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   const open = await engine.place(t)
-  return async () => {
-    const store = await open()
+  return async (options) => {
+    const store = await open(options)
     stores.push(store)
     return store
   }

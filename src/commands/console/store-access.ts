@@ -9,6 +9,8 @@ export interface Target {
   readonly database: string
   /** Whether to create a missing database; undefined if the command has no such option. */
   readonly create?: boolean
+  /** See StoreOptions. */
+  readonly readsIncomplete?: boolean
 }
 
 /**
@@ -16,10 +18,10 @@ export interface Target {
  *
  * @throws MissingDatabase if there is no database and it is not to be created, and other StoreErrors
  */
-export async function openTarget({ database, create }: Target): Promise<Store> {
+export async function openTarget({ create, ...target }: Target): Promise<Store> {
   const { lockTimeout } = defaultConfig()
   try {
-    return await openStore({ database, mustExist: create !== true, lockTimeout, sameThread: true })
+    return await openStore({ ...target, mustExist: create !== true, lockTimeout, sameThread: true })
   } catch (error) {
     throw create === undefined ? error : withCreateHint(error)
   }
@@ -51,12 +53,12 @@ function withCreateHint(error: unknown): unknown {
   return new MissingDatabase(`${error.message}; use --create to create it`, { cause: error })
 }
 
-/** Opens a store for a short-lived command, and closes it at the end. */
+/** Opens a store for a short-lived command that manages the database, and closes it at the end. */
 export async function withStore(
   target: Target,
   use: (store: Store) => Promise<void>,
 ): Promise<void> {
-  const store = await openTarget(target)
+  const store = await openTarget({ readsIncomplete: true, ...target })
   try {
     await use(store)
   } finally {

@@ -25,7 +25,7 @@ export function freezeCommand(): Command {
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nRunning services respond to changes with 503 within a second. Tokens and webhooks are not frozen.',
+      '\nRunning services respond to changes with 503. Tokens and webhooks are not frozen.',
     )
     .action(({ database }: Options) =>
       withStore({ database }, async (store) => {

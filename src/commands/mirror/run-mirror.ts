@@ -54,6 +54,7 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
   const openOnce = shareResult(async () => {
     store ??= await openAvailable({
       database,
+      readsIncomplete: true,
       lockTimeout: defaultConfig().lockTimeout,
       retention: { age: keepChanges, bytes: keepChangesBytes },
       onProblem: printLine,

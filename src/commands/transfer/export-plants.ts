@@ -8,7 +8,6 @@ import {
 } from '../../../formats/record-formats.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/change-feed.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
-import { assertReadable, readRestriction } from '../../../service/restriction.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import { CommandError, fileError } from '../../system/errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
@@ -66,8 +65,6 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     })
   }
   try {
-    // A mirror that begins another copy now gives its readers two seconds before it changes a plant.
-    assertReadable(await readRestriction(store))
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
     const { members, hidden } = await readStoredContract(store)

@@ -15,8 +15,7 @@
  *    `operations/routes.ts` converts them to an `ApiError`.
  * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
  *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
- *    The `reason` becomes `store-busy` or `store-unavailable`, with `Retry-After`. The details go to the log only.
- *    `request/restriction-gate.ts` throws the same if the database is frozen or an incomplete mirror.
+ *    The `reason` becomes `store-busy`, `store-unavailable` or `read-only-mirror`. The details go to the log only.
  * 4. **Fastify and its plugins.** For what fails schema validation, `request/parameters.ts` writes the error. Errors of
  *    @fastify/bearer-auth become 401 or 429 (`request/authentication.ts`). A URL that Fastify cannot decode reaches no
  *    hook, so `rejectBadUrls` (`request/admission.ts`) authenticates that request before it rejects it.
@@ -34,6 +33,7 @@
  * HTTP, more than 100 header fields, and bodies in tiny chunks.
  */
 import { type ErrorCode, errorCodes } from '../../../contract/error-codes.gen.ts'
+import { known } from '../../../contract/known.ts'
 import type { AnyFailure } from '../../../contract/operation-types.ts'
 import type { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { IssuerUnavailable } from '../../../service/token-issuer.ts'
@@ -79,6 +79,7 @@ export function toErrorResponse({ code, message }: ApiError): {
 
 /** The store cannot serve the request now. Apart from a notice, the details are withheld from the client. */
 export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
+  if (reason === 'read-only') return new ApiError('read-only-mirror', known(notice))
   const headers = { 'retry-after': RETRY_AFTER[reason] }
   if (reason === 'busy') return new ApiError('store-busy', 'the store is busy', headers)
   const message = `the store is ${reason === 'damaged' ? '' : 'temporarily '}unavailable`

@@ -38,7 +38,8 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof InvalidJson) return new ApiError('invalid-json', error.message)
   if (error instanceof StoreUnavailable) {
-    request.server.logUnavailable(request, error.message)
+    // The configuration of a mirror is no problem to report.
+    if (error.reason !== 'read-only') request.server.logUnavailable(request, error.message)
     return unavailable(error)
   }
   const { method } = request

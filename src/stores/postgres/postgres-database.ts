@@ -4,6 +4,7 @@ import type { PlantReader } from '../shared/store.ts'
 import { MissingDatabase, olderSchemaMessage, StoreError } from '../shared/store-error.ts'
 import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
+import { plantReads } from './connection/permissions.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { agreeOnStandbys, replaceRequiredStandbys } from './durability/required-standbys.ts'
 import { requireDurable } from './durability/server-settings.ts'
@@ -45,12 +46,16 @@ export interface PostgresOptions extends ServerOptions {
   readonly isMeasured?: boolean
   /** How many standbys must have a change before it is acknowledged. */
   readonly requireStandbys?: number | undefined
+  /** See StoreOptions. */
+  readonly readsIncomplete?: boolean
 }
 
 /** A database that is ready for use. */
 export interface OpenDatabase {
   readonly connections: Connections
   readonly feed: PostgresFeed
+  /** Runs statements that read plants. */
+  readonly readPlants: Run
 }
 
 /**
@@ -109,6 +114,7 @@ async function prepareDatabase(
     retention,
     onProblem,
     requireStandbys,
+    readsIncomplete,
   }: Omit<PostgresOptions, keyof ServerOptions>,
 ): Promise<OpenDatabase> {
   await requirePostgres(connections)
@@ -119,9 +125,10 @@ async function prepareDatabase(
   await agreeOnStandbys(connections, requireStandbys)
   connections.guarantee.note(await connections.observe())
   connections.damage.onProblem = onProblem
-  const feed = new PostgresFeed(connections)
+  const readPlants = plantReads(connections, readsIncomplete)
+  const feed = new PostgresFeed(connections, readPlants)
   await feed.prepare(retention, onProblem)
-  return { connections, feed }
+  return { connections, feed, readPlants }
 }
 
 /**

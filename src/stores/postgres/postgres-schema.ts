@@ -6,10 +6,10 @@ import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { TimedOut } from './connection/deadline.ts'
 import { EARLIER_NAME } from './connection/hosts.ts'
+import { CREATE_PERMISSIONS, REFUSE } from './connection/permissions.ts'
 import { CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
-import { REFUSE } from './plants/guarded-changes.ts'
 
 /** Makes records of tokens, settings, webhooks and the restriction, in a table that only one migration at a time can write to. */
 const CREATE_RECORDS: readonly string[] = [
@@ -105,6 +105,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
      )`,
   ],
   CREATE_RECORDS,
+  [CREATE_PERMISSIONS],
 ]
 
 /** The version of the schema that the first statements create. */

@@ -32,6 +32,7 @@ import { type ChangeList, measureList } from '../shared/plant-change.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
+import { CAN_READ } from './connection/permissions.ts'
 import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
 import { advise, OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
@@ -48,7 +49,7 @@ import type { PostgresMetrics } from './postgres-metrics.ts'
 import { changeRecords, findRecord, listRecords } from './records/records.ts'
 
 /** Reads a plant, and the state of the standby guarantee. */
-const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION}`
+const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION} WHERE ${CAN_READ}`
 
 /**
  * A store on a PostgreSQL server. Any number of processes can share it. Concurrent creates share a statement.
@@ -59,14 +60,22 @@ export class PostgresStore implements Store {
   readonly #lists: GroupCommit<ChangeList, ListResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #feed: PostgresFeed
+  readonly #readsIncomplete: boolean
+  readonly #readPlants: Run
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
   readonly #metrics: PostgresMetrics | undefined
   #closed: Promise<void> | undefined
 
-  private constructor({ connections, feed }: OpenDatabase, metrics: PostgresMetrics | undefined) {
+  private constructor(
+    { connections, feed, readPlants }: OpenDatabase,
+    readsIncomplete: boolean,
+    metrics?: PostgresMetrics,
+  ) {
     this.#connections = connections
     this.#feed = feed
+    this.#readsIncomplete = readsIncomplete
+    this.#readPlants = (text, values) => this.#inFlight.track(() => readPlants(text, values))
     this.#metrics = metrics
     metrics?.measureWaiting(this.#waiting)
     metrics?.measureConnections(() => connections.figures)
@@ -91,7 +100,7 @@ export class PostgresStore implements Store {
       },
       sizeOf: measureList,
     })
-    this.#pointReads = pointReads(this.#read)
+    this.#pointReads = pointReads(this.#readPlants)
   }
 
   /**
@@ -100,10 +109,11 @@ export class PostgresStore implements Store {
    * @throws StoreError with a one-line reason if the database cannot be used
    */
   static async open(options: PostgresOptions): Promise<PostgresStore> {
+    const { readsIncomplete = false, isMeasured } = options
     const database = await openDatabase(options)
-    if (!options.isMeasured) return new PostgresStore(database, undefined)
+    if (!isMeasured) return new PostgresStore(database, readsIncomplete)
     const { PostgresMetrics } = await import('./postgres-metrics.ts')
-    return new PostgresStore(database, new PostgresMetrics())
+    return new PostgresStore(database, readsIncomplete, new PostgresMetrics())
   }
 
   /** Replicas scale a service on PostgreSQL. */
@@ -122,23 +132,23 @@ export class PostgresStore implements Store {
   }
 
   list(request: PageRequest): Promise<PlantPage> {
-    return listPlants(this.#read, request)
+    return listPlants(this.#readPlants, request)
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {
-    return getPlants(this.#read, ids)
+    return getPlants(this.#readPlants, ids)
   }
 
   search(request: SearchRequest): Promise<PlantPage> {
-    return searchPlants(this.#read, request)
+    return searchPlants(this.#readPlants, request)
   }
 
   count(request: CountRequest): Promise<CountedRange> {
-    return countPlants(this.#read, request)
+    return countPlants(this.#readPlants, request)
   }
 
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
-    return listTags(this.#read, request)
+    return listTags(this.#readPlants, request)
   }
 
   update(
@@ -154,7 +164,7 @@ export class PostgresStore implements Store {
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
-    return this.#connections.readSnapshot(exportPlants)
+    return this.#connections.readSnapshot((run) => exportPlants(run, this.#readsIncomplete))
   }
 
   changeGuarded(change: GuardedChange): Promise<GuardedResult> {
@@ -180,8 +190,11 @@ export class PostgresStore implements Store {
     )
   }
 
-  ping(): Promise<void> {
-    return this.#inFlight.track(() => this.#ping())
+  async ping(): Promise<void> {
+    const { guarantee, damage } = this.#connections
+    guarantee.note(one(await this.#readPlants<Observation>(PING)))
+    guarantee.assertHeld()
+    await damage.assertNone()
   }
 
   readChanges(request: ChangesRequest): Promise<ChangePage | NoChanges> {
@@ -204,13 +217,6 @@ export class PostgresStore implements Store {
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
-  }
-
-  async #ping(): Promise<void> {
-    const { guarantee, damage } = this.#connections
-    guarantee.note(one(await this.#connections.query<Observation>(PING)))
-    guarantee.assertHeld()
-    await damage.assertNone()
   }
 
   readonly #read: Run = (text, values) =>

@@ -105,6 +105,8 @@ export interface StoreOptions extends DatabaseOptions {
   readonly mustExist?: boolean
   /** Make changes on the calling thread, which blocks: for short-lived processes. */
   readonly sameThread?: boolean
+  /** Read the plants and changes of an incomplete mirror too: for processes that manage the database. */
+  readonly readsIncomplete?: boolean
   /** Which changes the service keeps. Without it, nothing is deleted. */
   readonly retention?: Retention
   /** Receives each problem in one line, for the operator: once, or repeatedly while it lasts. */

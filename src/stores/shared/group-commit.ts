@@ -17,10 +17,12 @@ export function isFull({ changes, text }: Size): boolean {
 
 export interface GroupCommitOptions<Change, Result> {
   /**
-   * Makes changes in one transaction and resolves to their results. Can postpone any but the first. One call at a time is
-   * in flight.
+   * Makes changes in one transaction and resolves to their results. Can postpone any but the first, and refuse some. One
+   * call at a time is in flight.
    */
-  readonly commit: (changes: readonly Change[]) => Promise<(Result | Postponed)[]>
+  readonly commit: (
+    changes: readonly Change[],
+  ) => Promise<(Result | Postponed | StoreUnavailable)[]>
   /** The size that a change counts toward the limits while it waits. */
   readonly sizeOf: (change: Change) => Size
   /** By default, no other thread shares the limit of waiting changes. */
@@ -103,8 +105,9 @@ export class GroupCommit<Change, Result> {
       const results = await this.#commit(taken.map(({ change }) => change))
       const postponed: Waiting<Change, Result>[] = []
       for (const [index, waiting] of taken.entries()) {
-        const result = results[index] as Result | Postponed
+        const result = results[index] as Result | Postponed | StoreUnavailable
         if (result === 'postponed') postponed.push(waiting)
+        else if (result instanceof StoreUnavailable) waiting.reject(result)
         else waiting.resolve(result)
       }
       const kept = postponed.slice(0, this.#waiting.postponedMax - this.#postponedCount)

@@ -15,6 +15,7 @@ import type {
   PlantPatch,
   SearchRequest,
   StoredPlant,
+  StoreUnavailable,
   TagPage,
   TagsRequest,
 } from '../../../service/plant-store.ts'
@@ -27,8 +28,9 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../service/record-store.ts'
+import { restrictedError } from '../../../service/restriction.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
-import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
+import { GroupCommit, type Postponed, WaitingChanges } from '../shared/group-commit.ts'
 import { RetentionClock } from '../shared/retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
@@ -41,6 +43,7 @@ import { exportPlants, Reader } from './reads/reader.ts'
 import type { SqliteMetrics } from './writer/sqlite-metrics.ts'
 import {
   type CommitResult,
+  isRefused,
   measureCall,
   type SubmitWrite,
   type WriteCall,
@@ -66,6 +69,8 @@ export interface SqliteLink {
 export interface SqliteStoreOptions extends Omit<SqliteOptions, 'identity' | 'damage'> {
   readonly retention?: Retention
   readonly onProblem?: OnProblem
+  /** See StoreOptions. */
+  readonly readsIncomplete?: boolean
   /** The metrics of this thread. Without them, nothing is measured. */
   readonly metrics?: SqliteMetrics | undefined
 }
@@ -85,6 +90,7 @@ export class SqliteStore implements Store {
   readonly #reader: Reader
   readonly #commits: CommitSignal
   readonly #openSnapshot: () => Database
+  readonly #readsIncomplete: boolean
   /** Undefined in memory. */
   readonly #file: OpenFile | undefined
   readonly #pruning = new AbortController()
@@ -94,34 +100,36 @@ export class SqliteStore implements Store {
    * @param link the data of a StoreLink, if another thread has opened the store
    * @throws StoreError with a one-line reason if the database cannot be used
    */
-  constructor({ retention, onProblem, metrics, ...given }: SqliteStoreOptions, link?: SqliteLink) {
+  constructor(options: SqliteStoreOptions, link?: SqliteLink) {
+    const { retention, onProblem, readsIncomplete = false, metrics, ...given } = options
     if (given.sameThread) refuseMemory(given.file)
     const writesHere = given.file === IN_MEMORY || given.sameThread === true
     const db = openDatabase({ ...given, identity: link?.identity })
     this.#file =
       given.file === IN_MEMORY ? undefined : new OpenFile(given.file, link?.identity, link?.damage)
     const { identity, damage } = this.#file ?? {}
-    const options = { ...given, identity, damage }
+    const located = { ...given, identity, damage }
     this.#openSnapshot = () => {
       this.#file?.assertInPlace()
-      return openSnapshot(db, options)
+      return openSnapshot(db, located)
     }
     this.#writerHost =
       writesHere || link !== undefined
         ? undefined
-        : new WriterHost(options, metrics !== undefined, onProblem)
+        : new WriterHost(located, metrics !== undefined, onProblem)
     const port = link?.writer ?? this.#writerHost?.connect()
     this.#writer =
       port === undefined
         ? new Writer(db, this.#file, metrics)
-        : new WriterClient(port, options.lockTimeout)
+        : new WriterClient(port, given.lockTimeout)
     if (writesHere || link !== undefined) db.pragma(`cache_size = -${SMALL_CACHE}`)
     if (!writesHere) {
       db.pragma('query_only = ON')
       db.pragma('busy_timeout = 0')
     }
     this.#commits = this.#writerHost?.commits ?? new CommitSignal(link?.commits)
-    this.#reader = new Reader(db, this.#file?.mapError)
+    this.#readsIncomplete = readsIncomplete
+    this.#reader = new Reader(db, { readsIncomplete, toUnavailable: this.#file?.mapError })
     const waiting = new WaitingChanges(link?.threads)
     this.#metrics = metrics
     metrics?.measureWaiting(waiting)
@@ -202,7 +210,9 @@ export class SqliteStore implements Store {
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
-    return exportPlants(this.#openSnapshot, this.#file?.mapError)
+    const readsIncomplete = this.#readsIncomplete
+    const toUnavailable = this.#file?.mapError
+    return exportPlants(this.#openSnapshot, { readsIncomplete, toUnavailable })
   }
 
   changeGuarded(change: GuardedChange): Promise<GuardedResult> {
@@ -263,7 +273,14 @@ export class SqliteStore implements Store {
     await this.#writerHost?.close()
   }
 
-  async #commit(changes: readonly WriteCall[]): Promise<CommitResult[]> {
+  async #commit(
+    changes: readonly WriteCall[],
+  ): Promise<(WriteResult | Postponed | StoreUnavailable)[]> {
+    const results = await this.#makeChanges(changes)
+    return results.map((result) => (isRefused(result) ? restrictedError(result.refusedBy) : result))
+  }
+
+  async #makeChanges(changes: readonly WriteCall[]): Promise<CommitResult[]> {
     if (this.#writer instanceof WriterClient) return this.#writer.commit(changes)
     try {
       return this.#writer.commit(changes)

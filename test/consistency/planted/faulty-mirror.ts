@@ -26,7 +26,8 @@ export async function runFaulty({ readChanges, restrict: faulty }: MirrorFault):
   })
   const [, url = ''] = positionals
   const { database, once, restart } = values
-  const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+  const options = { lockTimeout: 30_000, sameThread: true, readsIncomplete: true }
+  const store = await openStore({ database, ...options })
   const source = prepareSource(url)([])
   await mirror({
     source: {

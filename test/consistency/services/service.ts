@@ -100,7 +100,8 @@ export async function withStore<Result>(
   database: string,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore({ database, lockTimeout: 30_000, sameThread: true })
+  const options = { lockTimeout: 30_000, sameThread: true, readsIncomplete: true }
+  const store = await openStore({ database, ...options })
   try {
     return await use(store)
   } finally {

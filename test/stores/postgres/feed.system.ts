@@ -3,6 +3,7 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
+import type { Run } from '../../../src/stores/postgres/connection/pooled-client.ts'
 import { lockFeed } from '../../../src/stores/postgres/feed/ledger.ts'
 import { PostgresFeed } from '../../../src/stores/postgres/feed/postgres-feed.ts'
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
@@ -80,7 +81,8 @@ t.test('a read from the beginning starts again if its start is deleted meanwhile
     }
     return rows as never
   }
-  const page = await new PostgresFeed(connections).readChanges({ limit: 10 })
+  const run: Run = (text, values) => connections.query(text, values)
+  const page = await new PostgresFeed(connections, run).readChanges({ limit: 10 })
   t.match(page, { changes: [] })
   t.equal(finds, 3)
 })

@@ -13,7 +13,7 @@ storeSuite(t, 'PostgreSQL', {
   lasting: true,
   place: async () => {
     const url = await migratedDatabase()
-    return () => PostgresStore.open({ url, timeout: 60_000 })
+    return (options) => PostgresStore.open({ url, timeout: 60_000, ...options })
   },
 })
 

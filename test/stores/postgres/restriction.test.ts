@@ -4,7 +4,14 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../contract/int64.ts'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { readRestriction, restrict, restrictedError } from '../../../service/restriction.ts'
+import {
+  incompleteError,
+  readRestriction,
+  restrict,
+  restrictedError,
+} from '../../../service/restriction.ts'
+import type { Run } from '../../../src/stores/postgres/connection/pooled-client.ts'
+import { exportPlants } from '../../../src/stores/postgres/plants/reads.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { each } from '../../helpers/lists.ts'
@@ -25,8 +32,8 @@ const BEGIN = { expected: undefined, next: { ...MIRROR, copyFrom: INT64_MIN } }
 /** A store of an empty database, and another connection. */
 async function setUp(t: Test) {
   const made = await database()
-  const open = async (timeout = 60_000) => {
-    const store = await PostgresStore.open({ url: made.url, timeout })
+  const open = async (options?: { readonly readsIncomplete?: boolean }) => {
+    const store = await PostgresStore.open({ url: made.url, timeout: 60_000, ...options })
     t.teardown(() => store.close())
     return store
   }
@@ -77,6 +84,35 @@ t.test('a freeze begins and ends while plants are being read', async (t) => {
   t.equal(await restrict(store, FREEZE), 'done')
   t.equal(await restrict(store, UNFREEZE), 'done')
 })
+
+t.test('a mirror begins once no transaction is reading plants', async (t) => {
+  const { store, client, name } = await setUp(t)
+  await client.query('BEGIN; SELECT id FROM plants')
+  const begun = restrict(store, BEGIN)
+  while ((await countWaiting(server, name)) === 0);
+  await client.query('COMMIT')
+  t.equal(await begun, 'done')
+  await t.rejects(client.query('SELECT id FROM plants WHERE can_read_plants()'), {
+    code: 'PS002',
+    detail: MIRROR.source,
+  })
+})
+
+t.test(
+  'an export refuses an incomplete snapshot, also of a mirror that is promoted meanwhile',
+  async (t) => {
+    const { store, client } = await setUp(t)
+    await restrict(store, BEGIN)
+    await client.query(
+      'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT kind FROM plant_store_records',
+    )
+    await restrict(store, { expected: BEGIN.next, next: MIRROR })
+    await restrict(store, { expected: MIRROR, next: undefined })
+    const run: Run = async (text, values) => (await client.query(text, values && [...values])).rows
+    const parts = exportPlants(run, false)
+    await t.rejects(parts.next(), { ...incompleteError(MIRROR) })
+  },
+)
 
 t.test('a freeze waits for transactions that change plants', async (t) => {
   const { store, client, name } = await setUp(t)
@@ -147,7 +183,8 @@ t.test('a new feed deletes the changes in the old one', async (t) => {
 })
 
 t.test('a copy begins a new feed in a restored database', async (t) => {
-  const { store, query } = await setUp(t)
+  const { open, query } = await setUp(t)
+  const store = await open({ readsIncomplete: true })
   const before = await latest(store)
   await store.create({ id: 1n, name: 'x' })
   await store.remove(1n)

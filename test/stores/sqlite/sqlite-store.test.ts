@@ -18,13 +18,13 @@ storeSuite(t, 'SQLite in a file', {
   lasting: true,
   place: () => {
     const file = join(folder, `${++databases}.db`)
-    return async () => new SqliteStore({ file, lockTimeout, sameThread: true })
+    return async (options) => new SqliteStore({ file, lockTimeout, sameThread: true, ...options })
   },
 })
 
 storeSuite(t, 'SQLite in memory', {
   lasting: false,
-  place: () => async () => new SqliteStore({ file: ':memory:', lockTimeout }),
+  place: () => async (options) => new SqliteStore({ file: ':memory:', lockTimeout, ...options }),
 })
 
 t.test('a closed store leaves one file, without a WAL', async (t) => {

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { retry } from '../../../../time/retry.ts'
 import { cancelStatement } from './cancellation.ts'
 import type { Deadline } from './deadline.ts'
-import { isRetryable, mapError } from './postgres-errors.ts'
+import { isRestricted, isRetryable, mapError } from './postgres-errors.ts'
 import {
   CONFIGURATION,
   CONFIGURED_AT,
@@ -179,7 +179,7 @@ export class PooledClient {
       return rows
     } catch (cause) {
       const error = mapError(cause)
-      const isUnavailable = error instanceof StoreUnavailable && error.reason !== 'restricted'
+      const isUnavailable = error instanceof StoreUnavailable && !isRestricted(error)
       if (isUnavailable && !isRetryable(error)) this.#isSound = false
       throw error
     }

@@ -1,11 +1,15 @@
 import pg from 'pg'
+import { known } from '../../../../contract/known.ts'
 import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { restrictedError } from '../../../../service/restriction.ts'
+import { incompleteError, restrictedError } from '../../../../service/restriction.ts'
 import { codeOf, messageOf } from '../../../system/errors.ts'
 import { damagedError } from '../../shared/store-error.ts'
 
 /** The database has refused a change to plants. The detail is the source of a mirror, and empty if it is frozen. */
 export const RESTRICTED = 'PS001'
+
+/** The database has refused to read an incomplete mirror. The detail is its source. */
+export const INCOMPLETE = 'PS002'
 
 /**
  * Serialization failures, deadlocks, lock timeouts and too many connections
@@ -34,6 +38,7 @@ export function mapError(error: unknown): unknown {
   if (!(error instanceof pg.DatabaseError)) return toUnavailable(error)
   const { code = '', detail } = error
   if (code === RESTRICTED) return restrictedError(detail ? { source: detail } : 'frozen')
+  if (code === INCOMPLETE) return incompleteError({ source: known(detail) })
   return BUSY.test(code) || FAILING.test(code) ? toUnavailable(error) : error
 }
 
@@ -45,6 +50,11 @@ export function toUnavailable(error: unknown): StoreUnavailable {
   const detail = [code, messageOf(error)].filter(Boolean).join(': ')
   if (DAMAGED.test(code)) return damagedError(detail)
   return new StoreUnavailable(BUSY.test(code) ? 'busy' : 'failing', detail)
+}
+
+/** Whether the database has refused a statement because it is restricted. */
+export function isRestricted({ reason }: StoreUnavailable): boolean {
+  return reason === 'restricted' || reason === 'read-only'
 }
 
 /** Whether the same transaction may succeed if repeated at once, on the same connection. */

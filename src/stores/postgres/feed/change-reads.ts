@@ -4,6 +4,7 @@ import { PAGE_TEXT_MAX } from '../../../../service/plant-store.ts'
 import { type Cursor, encodeCursor } from '../../shared/cursor.ts'
 import { CHANGES_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS, PLANT_COLUMNS, toChange } from '../../shared/rows.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { CHANGE_TYPES, textLength } from './change-tables.ts'
 
@@ -19,7 +20,7 @@ function buildEndQuery(position: string): string {
     SELECT feed.id AS "feedId", commits.position, commits.sequence, commits.at
     FROM plant_change_log AS feed CROSS JOIN LATERAL (
       SELECT position, sequence, at FROM plant_commits WHERE position = ${position} LIMIT 1
-    ) AS commits`
+    ) AS commits WHERE ${CAN_READ}`
 }
 
 /** The oldest commit in the ledger only marks the start of the feed: its changes, if it had any, are no longer retained. */
@@ -106,6 +107,7 @@ const PAGE = `
     ) AS measured
     WHERE before IS NULL OR before < $5
   ) AS page ON true
+  WHERE ${CAN_READ}
   ORDER BY page.position, page.sequence`
 
 /** The changes after a position, with the position of the last one. */

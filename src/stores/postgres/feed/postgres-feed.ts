@@ -41,9 +41,10 @@ export class PostgresFeed implements ChangeFeed {
   readonly #closing = new AbortController()
   #maintenance: Promise<void> | undefined
 
-  constructor(connections: Connections) {
+  /** @param run runs statements that read changes */
+  constructor(connections: Connections, run: Run) {
     this.#connections = connections
-    this.#run = (text, values) => connections.query(text, values)
+    this.#run = run
     this.#watch = new CommitWatch(async () => {
       const { position, isBehind } = await readFeedState(connections)
       return isBehind || this.#advance(position)

@@ -6,6 +6,7 @@ import {
   SEARCH_MAX,
 } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { hasTag } from './reads.ts'
 import { buildRange, MATCHES } from './searches.ts'
@@ -20,7 +21,9 @@ interface CountRow {
 function buildCount(condition: string, count: string): string {
   return `
     SELECT ${count} AS found, CASE WHEN count(*) >= $2 THEN max(id) END AS next
-    FROM (SELECT id, tag FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2) AS range`
+    FROM (
+      SELECT id, tag FROM plants WHERE ${condition} AND id >= $1 AND ${CAN_READ} ORDER BY id LIMIT $2
+    ) AS range`
 }
 
 export const COUNT: ByTag<string> = {

@@ -5,29 +5,13 @@ import {
 } from '../../../../service/record-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import { LOCK_STORE } from '../connection/locks.ts'
+import { MARK, PERMIT, REFUSE, RESTRICT } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
-import { RESTRICTED } from '../connection/postgres-errors.ts'
 import { alterTables, beginFeed } from '../feed/feed-start.ts'
 import { limitLockWait, lockFeed } from '../feed/ledger.ts'
 import { changeOne } from '../records/records.ts'
 import { attemptLists } from './lists.ts'
 import { insertingTransaction } from './plant-inserts.ts'
-
-/** Marks the transaction of a guarded change. */
-const MARK = 'SET LOCAL plant_store.is_step = on'
-
-/** What the refusal tells: the source of a mirror. */
-const SOURCE =
-  "(SELECT value::json ->> 'source' FROM plant_store_records WHERE kind = 'restriction')"
-
-/** The function of the trigger. */
-export const REFUSE = `
-    CREATE OR REPLACE FUNCTION refuse_plant_changes() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      IF current_setting('plant_store.is_step', true) = 'on' THEN RETURN NULL; END IF;
-      RAISE 'changes to plants are restricted' USING
-        ERRCODE = '${RESTRICTED}', DETAIL = coalesce(${SOURCE}, '');
-    END $$`
 
 /**
  * Refuses all changes except guarded ones. While the trigger is enabled, it must not depend on the row: a transaction
@@ -36,6 +20,7 @@ export const REFUSE = `
  */
 const ENABLE_BARRIER = `
   DO $do$ BEGIN
+    ${RESTRICT};
     ${REFUSE};
     IF NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'plants'::regclass AND tgname = 'refuse_changes') THEN
       CREATE TRIGGER refuse_changes BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON plants
@@ -45,7 +30,19 @@ const ENABLE_BARRIER = `
   END $do$`
 
 /** Unlike dropping the trigger, this does not wait for reads. */
-const DISABLE_BARRIER = 'ALTER TABLE plants DISABLE TRIGGER refuse_changes'
+const DISABLE_BARRIER = `
+  DO $do$ BEGIN
+    ${PERMIT};
+    ALTER TABLE plants DISABLE TRIGGER refuse_changes;
+  END $do$`
+
+/**
+ * Waits for reads that have begun without CAN_READ, and makes others wait for the replaced function. Otherwise one could
+ * be so slow that it sees the first plants of the copy.
+ */
+const LOCK_READS = 'LOCK TABLE plants IN ACCESS EXCLUSIVE MODE'
+
+const IN_USE = 'a mirror cannot begin while another transaction is using plants'
 
 const BARRIER =
   'a freeze or mirror cannot begin or end while another transaction is changing plants'
@@ -78,6 +75,7 @@ export async function changeGuarded(
     if (!(await changeOne(run, record))) throw new Refused('unexpected')
     // Locked before the plants, as when an obsolete feed is replaced.
     const feed = change.renewsFeed ? await lockFeed(run, lockWaitMs) : undefined
+    if (change.mustBeEmpty) await alterTables(run, LOCK_READS, IN_USE)
     if (guard === 'begin') await alterTables(run, ENABLE_BARRIER, BARRIER)
     if (guard === 'end') await alterTables(run, DISABLE_BARRIER, BARRIER)
     if (change.mustBeEmpty && (await run(ANY_PLANT)).length > 0) throw new Refused('not-empty')

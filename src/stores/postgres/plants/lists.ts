@@ -18,6 +18,7 @@ import {
 } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
+import { CAN_CHANGE } from '../connection/permissions.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'
 import {
   isRead,
@@ -34,7 +35,7 @@ import { IdTaken, insertAll, insertingTransaction } from './plant-inserts.ts'
  * plants first, so that lists of such plants need no statement of their own.
  */
 const FIND = limitText(
-  `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`,
+  `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) AND ${CAN_CHANGE} ORDER BY id FOR UPDATE`,
   { order: 'bytes, id', condition: 'total <= $2::int8' },
 )
 

@@ -7,9 +7,12 @@ import {
   type PlantPage,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
+import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { PLANT_COLUMNS, type PlantRow, pageOf, toPlant } from '../../shared/rows.ts'
+import { CAN_READ, MARK } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
+import { findRecord } from '../records/records.ts'
 import { TEXT } from './plant-columns.ts'
 
 interface PlantPageRow extends PlantRow {
@@ -28,7 +31,7 @@ function buildPageQuery(condition: string): string {
       SELECT *, count(*) OVER () AS found, sum(text) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS total
       FROM (
         SELECT ${PLANT_COLUMNS}, ${TEXT} AS text
-        FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2
+        FROM plants WHERE ${condition} AND id >= $1 AND ${CAN_READ} ORDER BY id LIMIT $2
       ) AS page
     ) AS measured
     WHERE total - text < $3
@@ -97,7 +100,13 @@ export function toPage({ rows, next }: PlantRows): PlantPage {
 }
 
 /** All plants by id, in batches. A consistent export needs a `run` within a snapshot. */
-export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], void> {
+export async function* exportPlants(
+  run: Run,
+  readsIncomplete: boolean,
+): AsyncGenerator<StoredPlant[], void> {
+  // CAN_READ would not do, because it can be newer than the snapshot.
+  if (readsIncomplete) await run(MARK)
+  else assertReadable(await readRestriction({ findRecord: (...of) => findRecord(run, ...of) }))
   let after: bigint | undefined
   do {
     const { rows, next } = await readRows(run, { after, limit: EXPORT_BATCH_SIZE })
@@ -109,7 +118,7 @@ export async function* exportPlants(run: Run): AsyncGenerator<StoredPlant[], voi
 /** Limits the memory that the results take. Larger batches are not faster. */
 const READ_BATCH_SIZE = 100
 
-const PLANTS = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[])`
+const PLANTS = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY($1::int8[]) AND ${CAN_READ}`
 
 /**
  * Prepares PlantStore.get. Ids requested in one turn of the event loop share a statement. No result is shared: a request

@@ -2,6 +2,7 @@ import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
 import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
 import { PLANT_COLUMNS, type PlantRow } from '../../shared/rows.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { TEXT } from './plant-columns.ts'
 import { hasTag, toPage } from './reads.ts'
@@ -22,7 +23,7 @@ export function buildRange(condition: string): string {
   return `
     WITH range AS MATERIALIZED (
       SELECT ${PLANT_COLUMNS}, ${TEXT} AS bytes
-      FROM plants WHERE ${condition} AND id >= $1 ORDER BY id LIMIT $2
+      FROM plants WHERE ${condition} AND id >= $1 AND ${CAN_READ} ORDER BY id LIMIT $2
     ),
     progress AS (
       SELECT last, CASE WHEN plants >= $2 OR last < greatest THEN last END AS next

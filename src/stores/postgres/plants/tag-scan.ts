@@ -1,5 +1,6 @@
 import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/plant-store.ts'
 import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
+import { CAN_READ } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
 
 /** The first entry of the index after a hash. The length in bytes is stored, so very long tags are not read for it. */
@@ -20,7 +21,7 @@ const NEXT_TAGS = `
     SELECT next.*, number + 1 FROM found CROSS JOIN LATERAL (${nextAfter('found.hash')}) AS next
     WHERE number < $2
   )
-  SELECT hash, listed FROM found ORDER BY number`
+  SELECT hash, listed FROM found WHERE ${CAN_READ} ORDER BY number`
 
 interface TagRow {
   readonly hash: string

@@ -14,6 +14,7 @@ import {
 } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
+import { CAN_CHANGE } from '../connection/permissions.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
 import { hasContent } from './plant-columns.ts'
 
@@ -25,7 +26,7 @@ const CHANGED = CONTENT_COLUMNS.map(
 const UPDATE = `UPDATE plants SET ${CHANGED.join(', ')} WHERE id = $1`
 const REMOVE = 'DELETE FROM plants WHERE id = $1'
 
-const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1`
+const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1 AND ${CAN_CHANGE}`
 
 type Client = Pick<PooledClient, 'query' | 'change'>
 

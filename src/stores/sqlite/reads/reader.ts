@@ -20,6 +20,7 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../../service/record-store.ts'
+import { assertReadable } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
 import {
   type PlantRow,
@@ -30,6 +31,7 @@ import {
   toRecord,
 } from '../../shared/rows.ts'
 import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
+import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount } from './plant-count.ts'
@@ -47,6 +49,13 @@ interface PendingRead {
   /** Reads, and resolves the promise of the read. */
   readonly read: () => void
   readonly reject: (error: unknown) => void
+}
+
+export interface ReaderOptions {
+  /** See StoreOptions. */
+  readonly readsIncomplete?: boolean
+  /** Maps the errors of SQLite. */
+  readonly toUnavailable?: typeof mapError | undefined
 }
 
 /**
@@ -67,15 +76,16 @@ export class Reader {
   readonly #listTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #hasExcess: ReturnType<typeof prepareExcess>
+  readonly #assertReadable: () => void
   readonly #readWaiting = () => {
     // `close` may have rejected them.
     if (this.#waiting.length > 0) this.#readGroup()
   }
   #waiting: PendingRead[] = []
 
-  /** @param toUnavailable maps the errors of SQLite */
-  constructor(db: Database, toUnavailable = mapError) {
+  constructor(db: Database, { readsIncomplete, toUnavailable = mapError }: ReaderOptions = {}) {
     this.#db = db
+    this.#assertReadable = readsIncomplete ? () => {} : prepareReadableCheck(db)
     this.#mapError = toUnavailable
     this.#statements = prepareReads(db)
     this.#search = prepareSearch(db)
@@ -220,6 +230,16 @@ export class Reader {
     }
   }
 
+  #begin(): void {
+    this.#statements.begin.run()
+    try {
+      this.#assertReadable()
+    } catch (error) {
+      this.#statements.rollback.run()
+      throw error
+    }
+  }
+
   #readGroup(): void {
     const end = performance.now() + TURN_MS_MAX
     let count = 0
@@ -227,7 +247,7 @@ export class Reader {
       count++
       try {
         // An error can end the transaction.
-        if (!this.#db.inTransaction) this.#statements.begin.run()
+        if (!this.#db.inTransaction) this.#begin()
         read()
       } catch (error) {
         reject(this.#mapError(error))
@@ -245,16 +265,17 @@ export class Reader {
  * All plants by id, as they are at the first read.
  *
  * @param open opens a connection for this export; it is closed at the end
- * @param toUnavailable maps the errors of SQLite
  * @throws StoreUnavailable if the database cannot be read, or fails during the export
  */
 export async function* exportPlants(
   open: () => Database,
-  toUnavailable = mapError,
+  { readsIncomplete, toUnavailable = mapError }: ReaderOptions = {},
 ): AsyncGenerator<StoredPlant[], void> {
   let db: Database | undefined
   try {
     db = open()
+    db.exec('BEGIN')
+    if (!readsIncomplete) prepareReadableCheck(db)()
     const rows = db.prepare<[], PlantRow>('SELECT * FROM plants ORDER BY id').iterate()
     yield* toBatches(rows)
   } catch (error) {
@@ -262,6 +283,12 @@ export async function* exportPlants(
   } finally {
     db?.close()
   }
+}
+
+/** Returns a function that throws StoreUnavailable if the database is an incomplete mirror. */
+function prepareReadableCheck(db: Database): () => void {
+  const read = prepareRestrictionRead(db)
+  return () => assertReadable(read())
 }
 
 /** Groups plants into batches, limited in number and text. */

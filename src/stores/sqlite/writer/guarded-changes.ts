@@ -1,5 +1,4 @@
-import Sqlite, { type Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
+import type { Database } from 'better-sqlite3'
 import type { ListResult } from '../../../../service/plant-store.ts'
 import {
   type GuardedChange,
@@ -7,14 +6,9 @@ import {
   hasEffect,
   type RecordChange,
 } from '../../../../service/record-store.ts'
-import { restrictedError } from '../../../../service/restriction.ts'
 import type { ChangeList } from '../../shared/plant-change.ts'
 import { RENEW_FEED } from '../feed/change-triggers.ts'
-import {
-  prepareRestrictionRead,
-  RAISE_BARRIER,
-  REMOVE_BARRIER,
-} from '../file/restriction-barrier.ts'
+import { RAISE_BARRIER, REMOVE_BARRIER } from '../file/restriction-barrier.ts'
 
 /** Thrown to roll a change back. */
 class Refused extends Error {
@@ -23,19 +17,6 @@ class Refused extends Error {
   constructor(result: GuardedResult) {
     super(result)
     this.result = result
-  }
-}
-
-/**
- * Returns a function that turns the error of a refused change into StoreUnavailable, while its transaction is open. It
- * returns any other error unchanged.
- */
-export function prepareRefusal(db: Database): (error: unknown) => unknown {
-  const read = prepareRestrictionRead(db)
-  return (error) => {
-    const isRefusal =
-      error instanceof Sqlite.SqliteError && error.code === 'SQLITE_CONSTRAINT_TRIGGER'
-    return isRefusal ? restrictedError(known(read())) : error
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   GuardedResult,
   RecordChange,
 } from '../../../../service/record-store.ts'
+import type { Restriction } from '../../../../service/restriction.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,
@@ -46,8 +47,17 @@ type WriteType = WriteCall['type']
 
 export type WriteResult = WriteResults[WriteType]
 
+/** A change to plants that the restriction of the database refuses. */
+interface Refused {
+  readonly refusedBy: Restriction
+}
+
 /** The results of calls that share a transaction. */
-export type CommitResult = WriteResult | Postponed
+export type CommitResult = WriteResult | Postponed | Refused
+
+export function isRefused(result: CommitResult): result is Refused {
+  return typeof result === 'object' && 'refusedBy' in result
+}
 
 /** Makes a change, and resolves when it is on disk. */
 export type SubmitWrite = <Type extends WriteType>(

@@ -1,14 +1,17 @@
 import type { Database } from 'better-sqlite3'
+import { known } from '../../../../contract/known.ts'
+import type { Restriction } from '../../../../service/restriction.ts'
 import { sumSizes } from '../../shared/group-commit.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
+import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
-import { prepareGuardedChange, prepareRefusal } from './guarded-changes.ts'
+import { prepareGuardedChange } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
+import { type CommitResult, isRefused, measureCall, type WriteCall } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
@@ -27,22 +30,17 @@ export class Writer {
     this.#mapError = file?.mapError ?? mapError
     const { begin, make } = prepareWrites(db)
     const markEnd = db.prepare(MARK_END)
-    const mapRefusal = prepareRefusal(db)
     const makeAll = (changes: readonly WriteCall[]) => {
-      try {
-        begin()
-        // No change can follow one that begins to refuse others, so these are last.
-        const results: CommitResult[] = []
-        for (const areGuarded of [false, true]) {
-          for (const [index, change] of changes.entries()) {
-            if ((change.type === 'changeGuarded') === areGuarded) results[index] = make(change)
-          }
+      begin()
+      // No change can follow one that begins to refuse others, so these are last.
+      const results: CommitResult[] = []
+      for (const areGuarded of [false, true]) {
+        for (const [index, change] of changes.entries()) {
+          if ((change.type === 'changeGuarded') === areGuarded) results[index] = make(change)
         }
-        markEnd.run()
-        return results
-      } catch (error) {
-        throw mapRefusal(error)
       }
+      markEnd.run()
+      return results
     }
     this.#commit =
       metrics === undefined
@@ -87,20 +85,36 @@ function prepareMeasuredCommit(
     const committed = performance.now()
     duration.observe((committed - begun) / 1000)
     sync.observe((committed - made) / 1000)
-    const done = changes.filter((_, index) => results[index] !== 'postponed')
+    const done = changes.filter((_, index) => {
+      const result = known(results[index])
+      return result !== 'postponed' && !isRefused(result)
+    })
     counts.observe(sumSizes(done.map(measureCall)).changes)
     return results
   }
 }
 
-/** Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. */
+/** What a restriction refuses. */
+const RESTRICTED: readonly WriteCall['type'][] = ['create', 'update', 'remove', 'apply']
+
+/**
+ * Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. A restriction
+ * refuses a change before it looks at the plants.
+ */
 function prepareWrites(db: Database) {
   const plants = preparePlantChanges(db)
   const { mustWait, mustListWait } = plants
   const pruneChanges = preparePrune(db)
   const records = prepareRecordChanges(db)
   const changeGuarded = prepareGuardedChange(db, plants.apply, records.change)
+  const readRestriction = prepareRestrictionRead(db)
+  let refusedBy: Restriction | undefined
+  const begin = () => {
+    plants.begin()
+    refusedBy = readRestriction()
+  }
   const make = (call: WriteCall): CommitResult => {
+    if (refusedBy !== undefined && RESTRICTED.includes(call.type)) return { refusedBy }
     switch (call.type) {
       case 'create':
         return mustWait(call) ? 'postponed' : plants.create(call)
@@ -118,5 +132,5 @@ function prepareWrites(db: Database) {
         return records.changeSeveral(call.changes, call.mode)
     }
   }
-  return { begin: plants.begin, make }
+  return { begin, make }
 }
