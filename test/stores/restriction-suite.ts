@@ -280,7 +280,8 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     'a mirror begins without plants of its own, also if one is created meanwhile',
     async (t) => {
       for (let round = 0; round < 3; round++) {
-        const [one, other] = await openTwo(t, engine)
+        const open = await opener(t, engine)
+        const [one, other] = [await open({ readsIncomplete: true }), await open()]
         const [before, begun, after] = await Promise.all([
           other.create(A).catch(() => 'refused'),
           restrict(one, BEGIN),
