@@ -26,7 +26,7 @@ export type CreateResult = 'created' | 'replayed' | 'conflict'
 export type NoMatch = 'not-found' | 'changed'
 
 /**
- * A change to one plant:
+ * A change to a plant:
  * - `create` stores a plant if its id is free;
  * - `put` creates or replaces a plant;
  * - `update` applies a patch to a plant;
@@ -56,7 +56,7 @@ interface Expecting {
 }
 
 /**
- * The possible results of each type of change in a list. `replayed` and `unchanged` mean that the change had no effect,
+ * The possible results of each type of change. `replayed` and `unchanged` mean that the change had no effect,
  * because the plant already had the content, or because a removal that expects no version found no plant. `conflict`,
  * `not-found` and `changed` are refusals.
  */
@@ -72,6 +72,14 @@ export type ChangeType = keyof ChangeResults
 export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[Type]
 
 export type Refusal = 'conflict' | NoMatch
+
+/** What a single change resolves to: the plant after an update that was not refused, or else the result. */
+export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'update'
+  ? StoredPlant | NoMatch
+  : ChangeResult<Type>
+
+/** The changes of some types. */
+export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly type: Type }>
 
 /** The results of the changes of a list, or why none was made. */
 export type ListResult = ChangeResult[] | 'too-large'
@@ -179,8 +187,8 @@ export interface TagPage {
  * every read, in the snapshot of the read, unless the store was opened to read it.
  */
 export interface PlantStore extends ChangeFeed {
-  /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
-  create(plant: NewPlant): Promise<CreateResult>
+  /** Makes one change. Of concurrent creates with the same id, exactly one is `created`. */
+  change<Type extends ChangeType>(change: ChangeOf<Type>): Promise<ChangeOutcome<Type>>
 
   /**
    * Makes changes in one transaction, in order, and resolves to their results in the same order. Concurrent calls see
@@ -226,16 +234,6 @@ export interface PlantStore extends ChangeFeed {
    * `after` is not a cursor that this engine has issued.
    */
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'>
-
-  /** Applies a patch and resolves to the updated plant. `expected` works as in PlantChange. */
-  update(
-    id: bigint,
-    patch: PlantPatch,
-    expected?: readonly string[],
-  ): Promise<StoredPlant | NoMatch>
-
-  /** Removes a plant, which frees its id. `expected` works as in PlantChange. */
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch>
 
   /**
    * Iterates over all plants, ordered by id, in batches. All batches come from one snapshot, taken at the

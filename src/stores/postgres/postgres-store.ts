@@ -1,17 +1,20 @@
+import { known } from '../../../contract/known.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import { textLength } from '../../../service/plant-content.ts'
 import type {
   ApplyMode,
+  ChangeOf,
+  ChangeOutcome,
+  ChangeResult,
+  ChangeType,
   CountedRange,
   CountRequest,
   CreateResult,
   ListResult,
   NewPlant,
-  NoMatch,
   PageRequest,
   PlantChange,
   PlantPage,
-  PlantPatch,
   SearchRequest,
   StoredPlant,
   TagPage,
@@ -33,7 +36,7 @@ import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { CAN_READ } from './connection/permissions.ts'
-import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
+import { one, type Run } from './connection/pooled-client.ts'
 import { advise, OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
@@ -43,7 +46,7 @@ import { applyLists } from './plants/lists.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
 import { listTags } from './plants/tag-scan.ts'
-import { removePlant, updatePlant } from './plants/updates.ts'
+import { changePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
 import { changeRecords, findRecord, listRecords } from './records/records.ts'
@@ -119,8 +122,9 @@ export class PostgresStore implements Store {
   /** Replicas scale a service on PostgreSQL. */
   share(): undefined {}
 
-  create(plant: NewPlant): Promise<CreateResult> {
-    return this.#creates.submit(plant)
+  change<Type extends ChangeType>(change: ChangeOf<Type>): Promise<ChangeOutcome<Type>> {
+    // TypeScript does not relate the type of the change to that of its outcome.
+    return this.#change(change) as Promise<ChangeOutcome<Type>>
   }
 
   apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
@@ -149,18 +153,6 @@ export class PostgresStore implements Store {
 
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
     return listTags(this.#readPlants, request)
-  }
-
-  update(
-    id: bigint,
-    patch: PlantPatch,
-    expected?: readonly string[],
-  ): Promise<StoredPlant | NoMatch> {
-    return this.#change((client) => updatePlant(client, id, patch, expected))
-  }
-
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change((client) => removePlant(client, id, expected))
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
@@ -222,9 +214,21 @@ export class PostgresStore implements Store {
   readonly #read: Run = (text, values) =>
     this.#inFlight.track(() => this.#connections.query(text, values))
 
-  /** Makes one change. */
-  #change<Result>(make: (client: PooledClient) => Promise<Result>): Promise<Result> {
-    return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verifiedChange(make)))
+  async #change(change: PlantChange): Promise<ChangeOutcome> {
+    switch (change.type) {
+      case 'create':
+        return this.#creates.submit(change)
+      case 'put': {
+        const results = await this.#lists.submit({ changes: [change], mode: 'each' })
+        return known(results[0]) as ChangeResult<'put'>
+      }
+      default:
+        return this.#inFlight.track(() =>
+          this.#commit(1, () =>
+            this.#connections.verifiedChange((client) => changePlant(client, change)),
+          ),
+        )
+    }
   }
 
   /** Makes changes, then wakes the readers of the feed and measures the commit. */

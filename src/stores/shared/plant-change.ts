@@ -29,9 +29,6 @@ export interface ChangeList {
   readonly textMax?: number
 }
 
-/** The changes of some types. */
-export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly type: Type }>
-
 /** What a change does to a plant. */
 export interface Decision<Type extends ChangeType = ChangeType> {
   readonly result: ChangeResult<Type>

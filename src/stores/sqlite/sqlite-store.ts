@@ -3,16 +3,15 @@ import type { Database } from 'better-sqlite3'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
   ApplyMode,
+  ChangeOf,
+  ChangeOutcome,
+  ChangeType,
   CountedRange,
   CountRequest,
-  CreateResult,
   ListResult,
-  NewPlant,
-  NoMatch,
   PageRequest,
   PlantChange,
   PlantPage,
-  PlantPatch,
   SearchRequest,
   StoredPlant,
   StoreUnavailable,
@@ -165,8 +164,8 @@ export class SqliteStore implements Store {
     })
   }
 
-  create(plant: NewPlant): Promise<CreateResult> {
-    return this.#write({ ...plant, type: 'create' })
+  change<Type extends ChangeType>(change: ChangeOf<Type>): Promise<ChangeOutcome<Type>> {
+    return this.#groupCommit.submit(change) as Promise<ChangeOutcome<Type>>
   }
 
   apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
@@ -195,18 +194,6 @@ export class SqliteStore implements Store {
 
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
     return this.#reader.listTags(request)
-  }
-
-  update(
-    id: bigint,
-    patch: PlantPatch,
-    expected?: readonly string[],
-  ): Promise<StoredPlant | NoMatch> {
-    return this.#write({ type: 'update', id, patch, expected })
-  }
-
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#write({ type: 'remove', id, expected })
   }
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {

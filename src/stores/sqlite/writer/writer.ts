@@ -95,7 +95,7 @@ function prepareMeasuredCommit(
 }
 
 /** What a restriction refuses. */
-const RESTRICTED: readonly WriteCall['type'][] = ['create', 'update', 'remove', 'apply']
+const RESTRICTED: readonly WriteCall['type'][] = ['create', 'put', 'update', 'remove', 'apply']
 
 /**
  * Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. A restriction
@@ -116,12 +116,6 @@ function prepareWrites(db: Database) {
   const make = (call: WriteCall): CommitResult => {
     if (refusedBy !== undefined && RESTRICTED.includes(call.type)) return { refusedBy }
     switch (call.type) {
-      case 'create':
-        return mustWait(call) ? 'postponed' : plants.create(call)
-      case 'update':
-        return mustWait(call) ? 'postponed' : plants.update(call)
-      case 'remove':
-        return mustWait(call) ? 'postponed' : plants.remove(call)
       case 'apply':
         return mustListWait(call.changes) ? 'postponed' : plants.apply(call)
       case 'changeGuarded':
@@ -130,6 +124,8 @@ function prepareWrites(db: Database) {
         return pruneChanges(call.limits)
       case 'changeRecords':
         return records.changeSeveral(call.changes, call.mode)
+      default:
+        return mustWait(call) ? 'postponed' : plants.change(call)
     }
   }
   return { begin, make }
