@@ -5,6 +5,7 @@ import type { Json } from '../contract/operation-types.ts'
 import { hashedText, hashVersion, shortVersion } from '../contract/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
+import type { ApplyMode, Guard, GuardRefusal } from './record-store.ts'
 
 export type { NewPlant, Plant, PlantPatch, StoredPlant }
 
@@ -48,9 +49,6 @@ export type PlantChange =
  */
 export const LIST_TEXT_MAX = 2 ** 23
 
-/** Whether a list of changes is applied as a whole, or each change on its own. */
-export type ApplyMode = 'all-or-none' | 'each'
-
 interface Expecting {
   readonly expected?: readonly string[] | undefined
 }
@@ -82,7 +80,10 @@ export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends '
 export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly type: Type }>
 
 /** The results of the changes of a list, or why none was made. */
-export type ListResult = ChangeResult[] | 'too-large'
+export type ListResult<Mode extends ApplyMode | Guard = ApplyMode> =
+  | ChangeResult[]
+  | 'too-large'
+  | (Mode extends Guard ? GuardRefusal : never)
 
 /** Whether a change was refused. */
 export function isRefusal(result: ChangeResult): result is Refusal {
@@ -193,11 +194,16 @@ export interface PlantStore extends ChangeFeed {
   /**
    * Makes changes in one transaction, in order, and resolves to their results in the same order. Concurrent calls see
    * all of them or none. A refused change does not affect the others, unless `mode` is `all-or-none`. Then nothing
-   * is changed, and the results of the others are those that they would have had.
+   * is changed, and the results of the others are those that they would have had. With a guard, the changes are made as
+   * with `each`. When one that begins to refuse others resolves, no other change is in flight.
    *
-   * Resolves to `too-large` if several changes affect more than LIST_TEXT_MAX. Then nothing is changed.
+   * Resolves to `too-large` if several changes affect more than LIST_TEXT_MAX or the `textMax` of the guard. Then nothing
+   * is changed.
    */
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult>
+  apply<Mode extends ApplyMode | Guard>(
+    changes: readonly PlantChange[],
+    mode: Mode,
+  ): Promise<ListResult<Mode>>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
   get(id: bigint): Promise<StoredPlant | undefined>

@@ -1,7 +1,6 @@
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import type { FieldsPatch } from '../../service/plant-content.ts'
 import type {
-  ApplyMode,
   ChangeOf,
   ChangeOutcome,
   ChangeResult,
@@ -21,6 +20,7 @@ import type {
   TagsRequest,
 } from '../../service/plant-store.ts'
 import { contentVersion, isRefusal, LISTED_TAG_MAX } from '../../service/plant-store.ts'
+import type { ApplyMode, Guard } from '../../service/record-store.ts'
 import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
@@ -48,10 +48,10 @@ export class PlantModel implements Modeled {
     return (isUpdated ? this.get(change.id) : result) as ChangeOutcome<Type>
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): ChangeResult[] {
+  apply(changes: readonly PlantChange[], mode: ApplyMode | Guard): ChangeResult[] {
     const after = this.copy()
     const results = changes.map((change) => after.#change(change))
-    if (mode === 'each' || !results.some(isRefusal)) this.#plants = after.#plants
+    if (mode !== 'all-or-none' || !results.some(isRefusal)) this.#plants = after.#plants
     return results
   }
 

@@ -42,6 +42,16 @@ const METHOD_CALLS: Record<
     (store) => store.apply(each('put', [{ ...plant, name: 'replaced' }]), 'each'),
     (store) => store.apply([{ type: 'update', id: -1n, patch: { tag: null } }], 'each'),
     (store) => store.apply(removals([-1n, -2n]), 'each'),
+    (store) => restrict(store, { expected: undefined, next: mirror }),
+    (store) => restrict(store, { expected: undefined, next: 'frozen' }),
+    (store) => restrict(store, { expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
+    (store) =>
+      restrict(store, {
+        expected: { ...mirror, copyFrom: 0n },
+        next: mirror,
+        changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
+      }),
+    (store) => restrict(store, { expected: mirror, next: undefined }),
   ],
   get: [(store) => store.get(1n)],
   list: [
@@ -70,18 +80,6 @@ const METHOD_CALLS: Record<
   ],
   nextCommit: [(store) => Promise.all([store.nextCommit(), removeFrom(store, 1000n)])],
   exportPlants: [(store) => exported(store)],
-  changeGuarded: [
-    (store) => restrict(store, { expected: undefined, next: mirror }),
-    (store) => restrict(store, { expected: undefined, next: 'frozen' }),
-    (store) => restrict(store, { expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
-    (store) =>
-      restrict(store, {
-        expected: { ...mirror, copyFrom: 0n },
-        next: mirror,
-        changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
-      }),
-    (store) => restrict(store, { expected: mirror, next: undefined }),
-  ],
   findRecord: [
     (store) => store.findRecord('setting', { key: 'called' }),
     (store) => store.findRecord('token', { alias: 'called' }),

@@ -2,7 +2,6 @@ import { known } from '../../../contract/known.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import { textLength } from '../../../service/plant-content.ts'
 import type {
-  ApplyMode,
   ChangeOf,
   ChangeOutcome,
   ChangeResult,
@@ -21,8 +20,8 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
-  GuardedChange,
-  GuardedResult,
+  ApplyMode,
+  Guard,
   RecordChange,
   RecordKey,
   RecordKind,
@@ -31,7 +30,12 @@ import type {
 } from '../../../service/record-store.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
-import { type ChangeList, measureList } from '../shared/plant-change.ts'
+import {
+  type ChangeList,
+  type GuardedList,
+  isGuarded,
+  measureList,
+} from '../shared/plant-change.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
@@ -41,7 +45,7 @@ import { advise, OBSERVATION, type Observation } from './connection/standby-guar
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
-import { changeGuarded } from './plants/guarded-changes.ts'
+import { applyGuarded } from './plants/guarded-changes.ts'
 import { applyLists } from './plants/lists.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
@@ -127,8 +131,13 @@ export class PostgresStore implements Store {
     return this.#change(change) as Promise<ChangeOutcome<Type>>
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
-    return this.#lists.submit({ changes, mode })
+  apply<Mode extends ApplyMode | Guard>(
+    changes: readonly PlantChange[],
+    mode: Mode,
+  ): Promise<ListResult<Mode>> {
+    const list: ChangeList = { changes, mode }
+    const results = isGuarded(list) ? this.#applyGuarded(list) : this.#lists.submit(list)
+    return results as Promise<ListResult<Mode>>
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
@@ -157,15 +166,6 @@ export class PostgresStore implements Store {
 
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
     return this.#connections.readSnapshot((run) => exportPlants(run, this.#readsIncomplete))
-  }
-
-  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
-    return this.#inFlight.track(async () => {
-      const result = await changeGuarded(this.#connections, change)
-      this.#feed.noteCommit()
-      await this.#feed.noteList(change.changes.length)
-      return result
-    })
   }
 
   findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
@@ -229,6 +229,15 @@ export class PostgresStore implements Store {
           ),
         )
     }
+  }
+
+  #applyGuarded(list: GuardedList): Promise<ListResult<Guard>> {
+    return this.#inFlight.track(async () => {
+      const results = await applyGuarded(this.#connections, list)
+      this.#feed.noteCommit()
+      await this.#feed.noteList(list.changes.length)
+      return results
+    })
   }
 
   /** Makes changes, then wakes the readers of the feed and measures the commit. */

@@ -2,7 +2,6 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
-  ApplyMode,
   ChangeOf,
   ChangeOutcome,
   ChangeType,
@@ -19,8 +18,8 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
-  GuardedChange,
-  GuardedResult,
+  ApplyMode,
+  Guard,
   RecordChange,
   RecordKey,
   RecordKind,
@@ -168,8 +167,11 @@ export class SqliteStore implements Store {
     return this.#groupCommit.submit(change) as Promise<ChangeOutcome<Type>>
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
-    return this.#write({ type: 'apply', changes, mode })
+  apply<Mode extends ApplyMode | Guard>(
+    changes: readonly PlantChange[],
+    mode: Mode,
+  ): Promise<ListResult<Mode>> {
+    return this.#write({ type: 'apply', changes, mode }) as Promise<ListResult<Mode>>
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
@@ -200,10 +202,6 @@ export class SqliteStore implements Store {
     const readsIncomplete = this.#readsIncomplete
     const toUnavailable = this.#file?.mapError
     return exportPlants(this.#openSnapshot, { readsIncomplete, toUnavailable })
-  }
-
-  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
-    return this.#write({ type: 'changeGuarded', change })
   }
 
   async findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {

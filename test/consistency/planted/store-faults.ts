@@ -94,10 +94,10 @@ const halfBatch: StoreFault = {
   plant: (store) => ({
     apply: async (changes, mode) => {
       const first = await store.apply(changes.slice(0, 1), mode)
-      if (first === 'too-large' || first.some(isRefusal)) return store.apply(changes, mode)
+      if (!Array.isArray(first) || first.some(isRefusal)) return store.apply(changes, mode)
       await setTimeout(5)
       const others = await store.apply(changes.slice(1), mode)
-      return others === 'too-large' ? others : [...first, ...others]
+      return Array.isArray(others) ? [...first, ...others] : others
     },
   }),
 }

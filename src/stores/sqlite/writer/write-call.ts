@@ -1,35 +1,24 @@
-import type {
-  ApplyMode,
-  ChangeOutcome,
-  ListResult,
-  PlantChange,
-} from '../../../../service/plant-store.ts'
-import type {
-  GuardedChange,
-  GuardedResult,
-  RecordChange,
-} from '../../../../service/record-store.ts'
+import type { ChangeOutcome, ListResult, PlantChange } from '../../../../service/plant-store.ts'
+import type { ApplyMode, Guard, RecordChange } from '../../../../service/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import { type ChangeList, measureChange, measureList } from '../../shared/plant-change.ts'
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
- * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore
- * and GuardedStore specify them.
+ * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore and RecordStore
+ * specify them.
  */
 export type WriteCall =
   | PlantChange
   | ({ readonly type: 'apply' } & ChangeList)
-  | { readonly type: 'changeGuarded'; readonly change: GuardedChange }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
   | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
 
 /** What each call returns that is not a single change. */
 interface WriteResults {
-  apply: ListResult
-  changeGuarded: GuardedResult
+  apply: ListResult<ApplyMode | Guard>
   pruneChanges: boolean
   changeRecords: boolean[]
 }
@@ -58,9 +47,6 @@ export function measureCall(call: WriteCall): Size {
   switch (call.type) {
     case 'apply':
       return measureList(call)
-    case 'changeGuarded':
-      // Only one is ever in flight.
-      return { ...measureList(call.change), changes: 1 }
     case 'changeRecords':
     case 'pruneChanges':
       return { changes: 1, text: 0 }

@@ -2,12 +2,13 @@ import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import { sumSizes } from '../../shared/group-commit.ts'
+import { type ChangeList, isGuarded } from '../../shared/plant-change.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
-import { prepareGuardedChange } from './guarded-changes.ts'
+import { prepareGuardedChanges } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
@@ -36,7 +37,7 @@ export class Writer {
       const results: CommitResult[] = []
       for (const areGuarded of [false, true]) {
         for (const [index, change] of changes.entries()) {
-          if ((change.type === 'changeGuarded') === areGuarded) results[index] = make(change)
+          if (isGuardedCall(change) === areGuarded) results[index] = make(change)
         }
       }
       markEnd.run()
@@ -94,8 +95,9 @@ function prepareMeasuredCommit(
   }
 }
 
-/** What a restriction refuses. */
-const RESTRICTED: readonly WriteCall['type'][] = ['create', 'put', 'update', 'remove', 'apply']
+function isGuardedCall(call: WriteCall): boolean {
+  return call.type === 'apply' && isGuarded(call)
+}
 
 /**
  * Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. A restriction
@@ -106,25 +108,28 @@ function prepareWrites(db: Database) {
   const { mustWait, mustListWait } = plants
   const pruneChanges = preparePrune(db)
   const records = prepareRecordChanges(db)
-  const changeGuarded = prepareGuardedChange(db, plants.apply, records.change)
+  const applyGuarded = prepareGuardedChanges(db, plants.apply, records.change)
   const readRestriction = prepareRestrictionRead(db)
   let refusedBy: Restriction | undefined
   const begin = () => {
     plants.begin()
     refusedBy = readRestriction()
   }
+  const apply = (list: ChangeList) => {
+    if (isGuarded(list)) return applyGuarded(list)
+    if (refusedBy !== undefined) return { refusedBy }
+    return mustListWait(list.changes) ? 'postponed' : plants.apply(list)
+  }
   const make = (call: WriteCall): CommitResult => {
-    if (refusedBy !== undefined && RESTRICTED.includes(call.type)) return { refusedBy }
     switch (call.type) {
       case 'apply':
-        return mustListWait(call.changes) ? 'postponed' : plants.apply(call)
-      case 'changeGuarded':
-        return changeGuarded(call.change)
+        return apply(call)
       case 'pruneChanges':
         return pruneChanges(call.limits)
       case 'changeRecords':
         return records.changeSeveral(call.changes, call.mode)
       default:
+        if (refusedBy !== undefined) return { refusedBy }
         return mustWait(call) ? 'postponed' : plants.change(call)
     }
   }
