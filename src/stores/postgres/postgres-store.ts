@@ -1,6 +1,5 @@
 import { known } from '../../../contract/known.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
-import { textLength } from '../../../service/plant-content.ts'
 import type {
   ChangeOf,
   ChangeOutcome,
@@ -10,7 +9,6 @@ import type {
   CountRequest,
   CreateResult,
   ListResult,
-  NewPlant,
   PageRequest,
   PlantChange,
   PlantPage,
@@ -34,6 +32,7 @@ import {
   type ChangeList,
   type GuardedList,
   isGuarded,
+  measureChange,
   measureList,
 } from '../shared/plant-change.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
@@ -63,7 +62,7 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION} WHERE
  */
 export class PostgresStore implements Store {
   readonly #connections: Connections
-  readonly #creates: GroupCommit<NewPlant, CreateResult>
+  readonly #creates: GroupCommit<ChangeOf<'create'>, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #feed: PostgresFeed
@@ -89,11 +88,11 @@ export class PostgresStore implements Store {
     const waiting = this.#waiting
     this.#creates = new GroupCommit({
       waiting,
-      commit: (plants: readonly NewPlant[]) =>
+      commit: (plants: readonly ChangeOf<'create'>[]) =>
         this.#commit(plants.length, () =>
           connections.verified((client) => createPlants(client, plants)),
         ),
-      sizeOf: (plant) => ({ changes: 1, text: textLength(plant) }),
+      sizeOf: measureChange,
     })
     this.#lists = new GroupCommit({
       waiting,

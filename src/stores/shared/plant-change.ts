@@ -169,11 +169,15 @@ export function measureChange(change: PlantChange): Size {
  * counts as the longest list of a request. Otherwise, it could exceed the limit on its own. A list with a guard counts
  * as one change, because only one is ever in flight.
  */
+export function countListed(list: ChangeList): number {
+  return isGuarded(list) ? 1 : Math.min(list.changes.length, limits.changePlants.body.maxItems)
+}
+
+/** The size that a list counts toward the limits on waiting changes. */
 export function measureList(list: ChangeList): Size {
   let text = 0
   for (const change of list.changes) text += measureText(change)
-  const max = isGuarded(list) ? 1 : limits.changePlants.body.maxItems
-  return { changes: Math.min(list.changes.length, max), text }
+  return { changes: countListed(list), text }
 }
 
 function measureText(change: PlantChange): number {

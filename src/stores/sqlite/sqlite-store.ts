@@ -28,7 +28,7 @@ import type {
 } from '../../../service/record-store.ts'
 import { restrictedError } from '../../../service/restriction.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
-import { GroupCommit, type Postponed, WaitingChanges } from '../shared/group-commit.ts'
+import { GroupCommit, type Postponed, type Size, WaitingChanges } from '../shared/group-commit.ts'
 import { RetentionClock } from '../shared/retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
@@ -133,7 +133,7 @@ export class SqliteStore implements Store {
     metrics?.measureWaiting(waiting)
     if (this.#writerHost !== undefined) metrics?.measureSpace(given.file)
     this.#groupCommit = new GroupCommit({
-      commit: (changes) => this.#commit(changes),
+      commit: (changes, size) => this.#commit(changes, size),
       sizeOf: measureCall,
       waiting,
     })
@@ -260,13 +260,14 @@ export class SqliteStore implements Store {
 
   async #commit(
     changes: readonly WriteCall[],
+    size: Size,
   ): Promise<(WriteResult | Postponed | StoreUnavailable)[]> {
-    const results = await this.#makeChanges(changes)
+    const results = await this.#makeChanges(changes, size)
     return results.map((result) => (isRefused(result) ? restrictedError(result.refusedBy) : result))
   }
 
-  async #makeChanges(changes: readonly WriteCall[]): Promise<CommitResult[]> {
-    if (this.#writer instanceof WriterClient) return this.#writer.commit(changes)
+  async #makeChanges(changes: readonly WriteCall[], size: Size): Promise<CommitResult[]> {
+    if (this.#writer instanceof WriterClient) return this.#writer.commit(changes, size)
     try {
       return this.#writer.commit(changes)
     } finally {

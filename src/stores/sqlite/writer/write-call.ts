@@ -2,7 +2,12 @@ import type { ChangeOutcome, ListResult, PlantChange } from '../../../../service
 import type { ApplyMode, Guard, RecordChange } from '../../../../service/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
-import { type ChangeList, measureChange, measureList } from '../../shared/plant-change.ts'
+import {
+  type ChangeList,
+  countListed,
+  measureChange,
+  measureList,
+} from '../../shared/plant-change.ts'
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
@@ -41,6 +46,11 @@ export function isRefused(result: CommitResult): result is Refused {
 export type SubmitWrite = <Type extends keyof WriteResults>(
   call: WriteCall & { readonly type: Type },
 ) => Promise<WriteResults[Type]>
+
+/** How many changes a call counts as. */
+export function countChanges(call: WriteCall): number {
+  return call.type === 'apply' ? countListed(call) : 1
+}
 
 /** The size that a call counts toward the limits on waiting changes. */
 export function measureCall(call: WriteCall): Size {

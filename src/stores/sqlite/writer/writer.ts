@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
-import { sumSizes } from '../../shared/group-commit.ts'
 import { type ChangeList, isGuarded } from '../../shared/plant-change.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
@@ -12,7 +11,7 @@ import { prepareGuardedChanges } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { type CommitResult, isRefused, measureCall, type WriteCall } from './write-call.ts'
+import { type CommitResult, countChanges, isRefused, type WriteCall } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
@@ -50,7 +49,7 @@ export class Writer {
   }
 
   /**
-   * Makes all changes or none: in order, except that guarded changes are last. Returns when they are on disk. Once
+   * Makes all changes or none: in order, except that lists with a guard are last. Returns when they are on disk. Once
    * the transaction has affected much text, it postpones changes of large plants, and lists with such changes.
    *
    * @throws StoreUnavailable if the changes cannot be made now
@@ -90,7 +89,7 @@ function prepareMeasuredCommit(
       const result = known(results[index])
       return result !== 'postponed' && !isRefused(result)
     })
-    counts.observe(sumSizes(done.map(measureCall)).changes)
+    counts.observe(done.reduce((sum, call) => sum + countChanges(call), 0))
     return results
   }
 }
