@@ -38,7 +38,7 @@ export class PlantService implements Handlers {
     body,
   }: OperationRequest<'createPlant'>): Promise<OperationResult<'createPlant'>> {
     const plant = this.#codec.toPlant(body)
-    const result = await this.#store.create(plant)
+    const result = await this.#store.change({ ...plant, type: 'create' })
     return result === 'conflict' ? toConflict(plant.id) : { body: this.#codec.contentJson(plant) }
   }
 
@@ -141,7 +141,12 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    const result = await this.#store.update(id, this.#codec.toReplacement(content), expected)
+    const result = await this.#store.change({
+      type: 'update',
+      id,
+      patch: this.#codec.toReplacement(content),
+      expected,
+    })
     if (typeof result === 'string') return toFailure(id, result)
     // With an ETag, a client can assume that the plant is what it sent (RFC 9110 §9.3.4).
     const version = this.#codec.isExactly(result, content) ? contentVersion(result) : undefined
@@ -154,7 +159,12 @@ export class PlantService implements Handlers {
     expected,
   }: OperationRequest<'updatePlant'>): Promise<OperationResult<'updatePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
-    const result = await this.#store.update(id, this.#codec.toPatch(patch), expected)
+    const result = await this.#store.change({
+      type: 'update',
+      id,
+      patch: this.#codec.toPatch(patch),
+      expected,
+    })
     if (typeof result === 'string') return toFailure(id, result)
     return { body: this.#codec.plantJson(result), version: contentVersion(result) }
   }
@@ -163,8 +173,9 @@ export class PlantService implements Handlers {
     params: { id },
     expected,
   }: OperationRequest<'deletePlant'>): Promise<OperationResult<'deletePlant'>> {
-    const result = await this.#store.remove(id, expected)
-    return result === 'removed' ? {} : toFailure(id, result)
+    const result = await this.#store.change({ type: 'remove', id, expected })
+    if (result === 'removed') return {}
+    return toFailure(id, result === 'unchanged' ? 'not-found' : result)
   }
 
   async listChanges(

@@ -5,6 +5,7 @@ import type { Json } from '../contract/operation-types.ts'
 import { hashedText, hashVersion, shortVersion } from '../contract/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
+import type { ApplyMode, Guard, GuardRefusal } from './record-store.ts'
 
 export type { NewPlant, Plant, PlantPatch, StoredPlant }
 
@@ -26,7 +27,7 @@ export type CreateResult = 'created' | 'replayed' | 'conflict'
 export type NoMatch = 'not-found' | 'changed'
 
 /**
- * A change to one plant:
+ * A change to a plant:
  * - `create` stores a plant if its id is free;
  * - `put` creates or replaces a plant;
  * - `update` applies a patch to a plant;
@@ -48,15 +49,12 @@ export type PlantChange =
  */
 export const LIST_TEXT_MAX = 2 ** 23
 
-/** Whether a list of changes is applied as a whole, or each change on its own. */
-export type ApplyMode = 'all-or-none' | 'each'
-
 interface Expecting {
   readonly expected?: readonly string[] | undefined
 }
 
 /**
- * The possible results of each type of change in a list. `replayed` and `unchanged` mean that the change had no effect,
+ * The possible results of each type of change. `replayed` and `unchanged` mean that the change had no effect,
  * because the plant already had the content, or because a removal that expects no version found no plant. `conflict`,
  * `not-found` and `changed` are refusals.
  */
@@ -73,8 +71,19 @@ export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[T
 
 export type Refusal = 'conflict' | NoMatch
 
+/** What a single change resolves to: the plant after an update that was not refused, or else the result. */
+export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'update'
+  ? StoredPlant | NoMatch
+  : ChangeResult<Type>
+
+/** The changes of some types. */
+export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly type: Type }>
+
 /** The results of the changes of a list, or why none was made. */
-export type ListResult = ChangeResult[] | 'too-large'
+export type ListResult<Mode extends ApplyMode | Guard = ApplyMode> =
+  | ChangeResult[]
+  | 'too-large'
+  | (Mode extends Guard ? GuardRefusal : never)
 
 /** Whether a change was refused. */
 export function isRefusal(result: ChangeResult): result is Refusal {
@@ -179,17 +188,22 @@ export interface TagPage {
  * every read, in the snapshot of the read, unless the store was opened to read it.
  */
 export interface PlantStore extends ChangeFeed {
-  /** Stores a plant if its id is free. Of concurrent creates with the same id, exactly one is `created`. */
-  create(plant: NewPlant): Promise<CreateResult>
+  /** Makes one change. Of concurrent creates with the same id, exactly one is `created`. */
+  change<Type extends ChangeType>(change: ChangeOf<Type>): Promise<ChangeOutcome<Type>>
 
   /**
    * Makes changes in one transaction, in order, and resolves to their results in the same order. Concurrent calls see
    * all of them or none. A refused change does not affect the others, unless `mode` is `all-or-none`. Then nothing
-   * is changed, and the results of the others are those that they would have had.
+   * is changed, and the results of the others are those that they would have had. With a guard, the changes are made as
+   * with `each`. When one that begins to refuse others resolves, no other change is in flight.
    *
-   * Resolves to `too-large` if several changes affect more than LIST_TEXT_MAX. Then nothing is changed.
+   * Resolves to `too-large` if several changes affect more than LIST_TEXT_MAX or the `textMax` of the guard. Then nothing
+   * is changed.
    */
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult>
+  apply<Mode extends ApplyMode | Guard>(
+    changes: readonly PlantChange[],
+    mode: Mode,
+  ): Promise<ListResult<Mode>>
 
   /** Resolves to the plant with the id, or undefined if there is none. */
   get(id: bigint): Promise<StoredPlant | undefined>
@@ -226,16 +240,6 @@ export interface PlantStore extends ChangeFeed {
    * `after` is not a cursor that this engine has issued.
    */
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'>
-
-  /** Applies a patch and resolves to the updated plant. `expected` works as in PlantChange. */
-  update(
-    id: bigint,
-    patch: PlantPatch,
-    expected?: readonly string[],
-  ): Promise<StoredPlant | NoMatch>
-
-  /** Removes a plant, which frees its id. `expected` works as in PlantChange. */
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch>
 
   /**
    * Iterates over all plants, ordered by id, in batches. All batches come from one snapshot, taken at the

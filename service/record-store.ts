@@ -1,5 +1,3 @@
-import type { ApplyMode, ChangeResult, PlantChange } from './plant-store.ts'
-
 /** What a record is about. Its meaning is that of the service; to a store, it is text. */
 export type RecordKind =
   | 'restriction'
@@ -33,6 +31,9 @@ export interface RecordChange {
   /** How many records of the kind there may be, with the new one. By default, any number. */
   readonly max?: number
 }
+
+/** Whether a list of changes is applied as a whole, or each change on its own. */
+export type ApplyMode = 'all-or-none' | 'each'
 
 /** Which record to find. */
 export type RecordKey = { readonly key: string } | { readonly alias: string }
@@ -78,16 +79,15 @@ export async function changeRecord(
   return isChanged
 }
 
-/** A change to a record, together with changes to plants. */
-export interface GuardedChange {
+/** What must hold for a list of changes to plants, and what else changes with them. */
+export interface Guard {
+  /** Must be possible, and is made with the changes. */
   readonly record: RecordChange
-  /** Made as by PlantStore.apply with `each`. */
-  readonly changes: readonly PlantChange[]
-  /** How much text they may affect, if there are several. See LIST_TEXT_MAX. */
+  /** How much text the changes may affect, if there are several. See LIST_TEXT_MAX. */
   readonly textMax: number
-  /** Whether the store begins or ends to refuse all other changes to plants. */
-  readonly guard: 'begin' | 'end' | undefined
-  /** Whether there must be no plant before it. */
+  /** Whether the store begins or ends to refuse all changes to plants without a guard. */
+  readonly restricts: 'begin' | 'end' | undefined
+  /** Whether there must be no plant before the changes. */
   readonly mustBeEmpty: boolean
   /** Whether a new change feed begins, so that the cursors of the previous one expire. It can still have its changes. */
   readonly renewsFeed: boolean
@@ -96,30 +96,9 @@ export interface GuardedChange {
 }
 
 /**
- * The result of a GuardedChange. Unless it is `done`, nothing has changed:
+ * Why a guard does not hold:
  * - `unexpected`: the record was not the expected one;
  * - `not-empty`: there is a plant, although there must be none;
- * - `diverged`: the effect was not the required one;
- * - `too-large`: several changes affect too much text.
+ * - `diverged`: the effect was not the required one.
  */
-export type GuardedResult = 'done' | 'unexpected' | 'not-empty' | 'diverged' | 'too-large'
-
-export interface GuardedStore {
-  /**
-   * Makes a change in one transaction, as durably as a change to a plant. When one that begins to refuse others
-   * resolves, no other change is in flight.
-   *
-   * @throws StoreUnavailable
-   */
-  changeGuarded(change: GuardedChange): Promise<GuardedResult>
-}
-
-/** Whether changes had the required effect. */
-export function hasEffect(
-  { effect }: Pick<GuardedChange, 'effect'>,
-  results: readonly ChangeResult[],
-): boolean {
-  if (effect === undefined) return true
-  const count = (result: ChangeResult) => results.filter((each) => each === result).length
-  return count('created') === effect.created && count('removed') === effect.removed
-}
+export type GuardRefusal = 'unexpected' | 'not-empty' | 'diverged'

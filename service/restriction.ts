@@ -1,6 +1,6 @@
 import { INT64_MIN } from '../contract/int64.ts'
-import { type PlantChange, StoreUnavailable } from './plant-store.ts'
-import type { GuardedResult, GuardedStore, RecordStore } from './record-store.ts'
+import { type PlantChange, type PlantStore, StoreUnavailable } from './plant-store.ts'
+import type { GuardRefusal, RecordStore } from './record-store.ts'
 
 /**
  * Why requests cannot use the plants of a database as usual:
@@ -57,14 +57,14 @@ export interface RestrictionStep {
  * - `diverged`: the effect was not the required one;
  * - `too-large`: several changes affect more than STEP_TEXT_MAX.
  */
-export type RestrictionResult = GuardedResult | 'not-new'
+export type RestrictionResult = 'done' | GuardRefusal | 'too-large' | 'not-new'
 
 /**
  * The stores that hold a restriction. While there is one, the database refuses every other change to plants, also one
  * that would have no effect. See PlantStore for reads.
  */
 export type RestrictionReader = Pick<RecordStore, 'findRecord'>
-export type RestrictionStore = RestrictionReader & GuardedStore
+export type RestrictionStore = RestrictionReader & Pick<PlantStore, 'apply'>
 
 /** A restriction in JSON: ids exceed the integers of JSON. */
 type RestrictionValue = 'frozen' | 'ended' | Stored<MirrorRestriction>
@@ -99,18 +99,18 @@ export async function restrict(
   const beginsMirror = expected === undefined && typeof next === 'object'
   if (beginsMirror && stored !== undefined) return 'not-new'
   const record = { kind: 'restriction', key: KEY } as const
-  return store.changeGuarded({
+  const results = await store.apply(changes, {
     record: { ...record, expected: stored, next: formatRestriction(next) },
-    changes,
     textMax: STEP_TEXT_MAX,
-    guard: nextGuard(expected, next),
+    restricts: restricts(expected, next),
     mustBeEmpty: beginsMirror,
     renewsFeed: typeof next === 'object' && next.copyFrom === INT64_MIN,
     effect,
   })
+  return typeof results === 'string' ? results : 'done'
 }
 
-function nextGuard(expected: Restriction | undefined, next: Restriction | undefined) {
+function restricts(expected: Restriction | undefined, next: Restriction | undefined) {
   if ((expected === undefined) === (next === undefined)) return undefined
   return expected === undefined ? 'begin' : 'end'
 }

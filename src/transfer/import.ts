@@ -1,12 +1,12 @@
 import { known } from '../../contract/known.ts'
 import {
-  type ApplyMode,
   type ChangeResult,
   conflictMessage,
   type ListResult,
   type NewPlant,
   type PlantChange,
 } from '../../service/plant-store.ts'
+import type { ApplyMode } from '../../service/record-store.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
 
 /** What to do about an invalid record. */

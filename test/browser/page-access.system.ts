@@ -8,6 +8,7 @@ import { TokenStore } from '../../service/token-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { type PlantsPage, testInBrowser } from './plants-page.ts'
 
 testInBrowser(t, 'tokens in the page', (open) => {
@@ -102,7 +103,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     t.equal(await onMirror.page.getByText(why).count(), 0)
 
     const frozen = await startService(t)
-    await frozen.store.create(fir)
+    await createIn(frozen.store, fir)
     const earlier = await open(t, frozen.url, { token: frozen.token })
     await earlier.edit('Abies alba', { name: 'Abies nigra' })
     await restrict(frozen.store, { expected: undefined, next: 'frozen' })

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { BatchError, type NewPlant, toJson } from '../../client/client.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import {
   answered,
   connectThrough,
@@ -84,7 +85,7 @@ t.test('a part that the service, or a proxy, refuses as too large is halved', as
 t.test('an error in a half of a part names that half', async (t) => {
   const { client, proxy } = await connect(t, [tooLarge, passed, tooLarge])
   const plants = plantsOf(1000)
-  await service.store.create({ id: plants[510]?.id as bigint, name: 'Acer' })
+  await createIn(service.store, { id: plants[510]?.id as bigint, name: 'Acer' })
   const error = await thrownBy(client.createPlants(plants))
   const cause = { condition: 'plant-exists', message: /^body\/10: / }
   t.match(error, { start: 500, end: 750, created: 500, replayed: 0, cause })
@@ -102,7 +103,7 @@ t.test('an error names the part that failed', async (t) => {
   const { client, proxy } = await connect(t)
   const plants = plantsOf(2100)
   await createAll(service.store, [plants[3] as NewPlant])
-  await service.store.create({ id: plants[1017]?.id as bigint, name: 'Acer' })
+  await createIn(service.store, { id: plants[1017]?.id as bigint, name: 'Acer' })
   const error = await thrownBy(client.createPlants(plants))
   t.ok(error instanceof BatchError)
   const reason = `body/17: plant ${plants[1017]?.id} already exists with different content`

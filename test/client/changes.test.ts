@@ -8,6 +8,7 @@ import {
 } from '../../client/client.ts'
 import { contentOf, EXPIRED, latestCursor } from '../helpers/changes.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import {
   answered,
   connectThrough,
@@ -35,7 +36,7 @@ t.beforeEach(async () => {
 const connect = (t: Test, faults?: Fault[], options?: Partial<ClientOptions>) =>
   connectThrough(t, service, faults, options)
 
-const create = (id: bigint) => service.store.create({ id: first + id, name: `plant ${id}` })
+const create = (id: bigint) => createIn(service.store, { id: first + id, name: `plant ${id}` })
 
 /** The ids of the next changes. */
 async function take(changes: AsyncGenerator<Change>, count: number): Promise<bigint[]> {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { type ClientOptions, createClient } from '../../client/client.ts'
 import { startFaulty } from '../faults-on-demand/faulty-service.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 const PAGE = 'https://app.example/pages/first?query#fragment'
@@ -11,7 +12,7 @@ const PAGE = 'https://app.example/pages/first?query#fragment'
 let service: Service
 t.before(async () => {
   service = await startService(t)
-  await service.store.create({ id: 1n, name: 'Abies alba Mill.' })
+  await createIn(service.store, { id: 1n, name: 'Abies alba Mill.' })
 })
 
 /** Defines the globals of a page until the test ends. */

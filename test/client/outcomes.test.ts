@@ -5,6 +5,7 @@ import type { PlantChange, PlantStoreClient } from '../../client/client.ts'
 import { known } from '../../contract/known.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { removeFrom, updateIn } from '../helpers/single-changes.ts'
 import {
   AMBIGUOUS,
   answered,
@@ -60,7 +61,10 @@ const prepare = async (...faults: Fault[]) => {
 
 /** Another client changes the latest plant before the request. */
 const overtaken =
-  (id = latest, change: () => unknown = () => service.store.update(id, { name: 'by another' })) =>
+  (
+    id = latest,
+    change: () => unknown = () => updateIn(service.store, id, { name: 'by another' }),
+  ) =>
   async (exchange: Parameters<Fault>[0]) => {
     await change()
     return passed(exchange)
@@ -194,7 +198,7 @@ t.test('a list with ifMatch is uncertain if its created plant was changed meanwh
 
 t.test('a list without ifMatch throws the refusal of its last attempt', async (t) => {
   const { client, id, proxy } = await prepare()
-  proxy.faults = [lost, overtaken(id, () => service.store.remove(id))]
+  proxy.faults = [lost, overtaken(id, () => removeFrom(service.store, id))]
   const error = await thrownBy(client.changePlants([{ op: 'update', id, name: 'x' }]))
   t.match(error, { name: 'PlantStoreError', condition: 'plant-not-found' })
 })

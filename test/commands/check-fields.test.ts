@@ -13,6 +13,7 @@ import { runHere } from '../helpers/command-here.ts'
 import { sqlite } from '../helpers/engine.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
 import { readSetting } from '../helpers/settings.ts'
+import { updateIn } from '../helpers/single-changes.ts'
 import { insertToken } from '../helpers/token-rows.ts'
 
 const KEEP = { hide: false }
@@ -110,7 +111,7 @@ t.test('a check during which plants change is repeated, if the fields are narrow
   t.teardown(() => other.close())
   const changing = (fields: readonly OwnField[]) => async () => {
     for await (const _ of checkFields(store, fields)) {
-      await other.update(0n, { name: `Abies ${Math.random()}` })
+      await updateIn(other, 0n, { name: `Abies ${Math.random()}` })
     }
   }
   await t.rejects(changing([height(300)]), /plants changed during the check.*: stop or freeze/)

@@ -11,6 +11,7 @@ import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { each } from '../helpers/lists.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { newWebhook, save } from '../stores/webhook-suite.ts'
 import { webhookIn } from '../webhooks/setting.ts'
@@ -75,7 +76,7 @@ t.test('a copied webhook keeps its secrets and continues after the latest change
     )
   })
   const latest = await use(to, async (store) => {
-    await store.create({ id: 1n, name: 'before' })
+    await createIn(store, { id: 1n, name: 'before' })
     const page = await store.readChanges({ after: 'latest', limit: 1 })
     return typeof page === 'object' && page.next
   })
@@ -113,7 +114,7 @@ t.test('a webhook is copied to a mirror again, to continue after the latest chan
 async function frozenDatabases(t: Test) {
   const { use, from, to, ...others } = await databases(t)
   await use(from, async (store) => {
-    await store.create({ id: 1n, name: 'undelivered' })
+    await createIn(store, { id: 1n, name: 'undelivered' })
     await new WebhookStore(store).add(newWebhook('orders'))
     await new WebhookStore(store).add(newWebhook('removals', { events: ['plantRemoved'] }))
     await restrict(store, { expected: undefined, next: 'frozen' })

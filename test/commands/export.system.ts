@@ -10,6 +10,7 @@ import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { Command, type CommandOptions, MAIN, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 const plants = [
   { id: 2n, name: 'Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil', tag: '' },
@@ -113,7 +114,7 @@ t.test('no file of the database is replaced, nor one that it creates later', asy
   const { folder, database, args, files } = await exportsOf(t, plants)
   const store = new SqliteStore({ file: database, lockTimeout: 0 })
   t.teardown(() => store.close())
-  await store.create({ id: 5n, name: 'Acer' })
+  await createIn(store, { id: 5n, name: 'Acer' })
   const alias = join(folder, 'alias.db')
   symlinkSync(database, alias)
   const own = ['-wal', '-shm', '-journal'].map((suffix) => database + suffix)
@@ -189,7 +190,7 @@ t.test('--cursor writes the cursor of the export', async (t) => {
   t.equal(readFileSync(file, 'utf8'), ndjson)
   const store = new SqliteStore({ file: database, lockTimeout: 0 })
   t.teardown(() => store.close())
-  await store.create({ id: 5n, name: 'Acer' })
+  await createIn(store, { id: 5n, name: 'Acer' })
   const after = readFileSync(cursor, 'utf8').trim()
   t.match(await store.readChanges({ after, limit: 10 }), { changes: [{ id: 5n }] })
   t.match(await write('--cursor', cursor), { code: 0, stdout: /"id":5/ })

@@ -12,6 +12,7 @@ import { cleanEnvironment, MAIN, withoutTap } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { startService } from '../helpers/service.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 /** Scripts that run their arguments with a standard output that cannot be written. */
 const OUTPUTS = {
@@ -65,7 +66,7 @@ function namesOf(command: Program, parents: readonly string[] = []): string[] {
 
 t.test('commands whose standard output cannot be written', async (t) => {
   const source = await startService(t)
-  await source.store.create({ id: 1n, name: 'Abies' })
+  await createIn(source.store, { id: 1n, name: 'Abies' })
   const receiver = createServer((_request, response) => response.writeHead(204).end())
   receiver.listen(0, '127.0.0.1')
   await once(receiver, 'listening')

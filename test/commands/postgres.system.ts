@@ -11,6 +11,7 @@ import { createPlant } from '../helpers/client.ts'
 import { Command, run } from '../helpers/command.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sharedPostgres } from '../helpers/shared-postgres.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { otherVersion } from '../stores/postgres/databases.ts'
 import { useStore } from './use-store.ts'
 
@@ -80,7 +81,7 @@ t.test('a check prints one line per finding, and an export the plants', async (t
   const url = await emptyDatabase()
   const empty = { code: 2, stdout: 'FAIL  kind: it is empty\n', stderr: '' }
   t.strictSame(await runHere(['check', '--database', url]), empty)
-  await useStore(url, (store) => store.create({ id: 1n, name: 'x' }))
+  await useStore(url, (store) => createIn(store, { id: 1n, name: 'x' }))
   const { code, stdout, stderr } = await run(t, ['check', '--database', withSecret(url)])
   t.strictSame({ code, stderr }, { code: 0, stderr: WARNING })
   t.match(stdout, /^(ok {4}\w+: .+\n){6}ok {4}plants: 1\nok {4}changes: 1 kept\n$/)

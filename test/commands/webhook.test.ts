@@ -5,6 +5,7 @@ import { RENEW_FEED } from '../../src/stores/sqlite/feed/change-triggers.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { sqlite } from '../helpers/engine.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { sql } from '../stores/sqlite/files.ts'
 import { newWebhook, save } from '../stores/webhook-suite.ts'
 import { startReceiver, status } from '../webhooks/receiver.ts'
@@ -28,7 +29,7 @@ async function commandsOf(t: Test) {
 
 t.test('add prints the secret once, and list shows the webhooks without it', async (t) => {
   const { database, webhook, add, use } = await commandsOf(t)
-  await use((store) => store.create({ id: 1n, name: 'before' }))
+  await use((store) => createIn(store, { id: 1n, name: 'before' }))
   const added = await add('orders')
   t.equal(added.code, 0)
   t.match(added.stdout, new RegExp(`^${SECRET.source}\n$`), 'standard output has nothing else')
@@ -95,13 +96,13 @@ t.test('the lag is that of the next change to deliver', async (t) => {
   await webhook('remove', 'orders')
   await add('orders', '--events', 'plantRemoved')
   await use(async (store) => {
-    await store.update(1n, { name: 'other' })
+    await updateIn(store, 1n, { name: 'other' })
   })
   t.equal(await lag(), 'none')
   const renamed = plants.map(({ id }) => ({ id, name: 'another' }))
   await use((store) => importPlants(store, renamed, 'replace'))
   t.match(await lag(), /^\d+m?s$/, 'there may be one among those that are not searched')
-  await use((store) => store.remove(1n))
+  await use((store) => removeFrom(store, 1n))
   t.match(await lag(), /^\d+m?s$/)
 })
 

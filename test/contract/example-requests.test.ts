@@ -6,6 +6,7 @@ import t from 'tap'
 import { known, propertiesOf } from '../../contract/known.ts'
 import { contract, dereference } from '../helpers/contract-check.ts'
 import { type Call, startService } from '../helpers/service.ts'
+import { removeFrom } from '../helpers/single-changes.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]
@@ -154,7 +155,7 @@ t.test('the links lead to operations that succeed', async (t) => {
   const service = await startService(t)
   for (const { operation, status, link } of links) {
     for (const { id } of (await Array.fromAsync(service.store.exportPlants())).flat()) {
-      await service.store.remove(id)
+      await removeFrom(service.store, id)
     }
     const isCreate = operation.operationId.startsWith('createPlant')
     if (!isCreate) await service.call(requestWith(find('createPlant'), []))

@@ -4,6 +4,7 @@ import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
 import { createAll } from '../helpers/lists.ts'
+import { createIn, removeFrom } from '../helpers/single-changes.ts'
 import { until } from '../helpers/until.ts'
 import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
 import { exported } from '../stores/plants.ts'
@@ -28,12 +29,12 @@ t.test('a change appears only once a standby has it', async (t) => {
   const refuses = (work: () => Promise<unknown>) => refusedWhenCancelled(t, primary, work)
   const [writer, follower, late] = [await open(), await open(), await open()]
   const impatient = await open(primary.url('feed'), IMPATIENCE_MS)
-  await writer.create({ id: 1n, name: 'kept' })
+  await createIn(writer, { id: 1n, name: 'kept' })
   const start = await latest(follower)
   await latest(late)
 
   for (const { name } of standbys) await primary.suspendReplication(name)
-  await refuses(() => writer.create({ id: 2n, name: 'lost' }))
+  await refuses(() => createIn(writer, { id: 2n, name: 'lost' }))
   t.match(await primary.query('SELECT id FROM plants', 'feed'), [{ id: '1' }, { id: '2' }])
 
   // The one that adds it to the ledger, then others that find it there.
@@ -54,7 +55,7 @@ t.test('a change appears only once a standby has it', async (t) => {
   })
   t.same(await pageOf(follower, start), { changes: [], next: start })
   await until('the plant is acknowledged', async () => {
-    const result = await writer.create({ id: 2n, name: 'again' }).catch(() => undefined)
+    const result = await createIn(writer, { id: 2n, name: 'again' }).catch(() => undefined)
     return result !== undefined
   })
   t.same((await changesAfter(follower, start)).map(contentOf), [['created', 2n, { name: 'again' }]])
@@ -65,7 +66,7 @@ t.test('cursors and a restored physical backup', async (t) => {
   const original = await PostgresServer.make(t)
   await original.start()
   const before = await PostgresStore.open({ url: original.url(), timeout: 60_000 })
-  await before.create({ id: 1n, name: 'kept' })
+  await createIn(before, { id: 1n, name: 'kept' })
   const start = await latest(before)
   await before.close()
   await original.stop()
@@ -76,7 +77,7 @@ t.test('cursors and a restored physical backup', async (t) => {
     after,
     [2n, 3n].map((id) => ({ id, name: 'lost' })),
   )
-  await after.remove(1n)
+  await removeFrom(after, 1n)
   const lost = (await changesAfter(after, start)).map(({ cursor }) => cursor)
   t.equal(lost.length, 3)
   await after.close()
@@ -100,7 +101,7 @@ t.test('cursors and a restored physical backup', async (t) => {
     restored,
     [2n, 3n].map((id) => ({ id, name: 'again' })),
   )
-  await restored.remove(3n)
+  await removeFrom(restored, 3n)
   await areExpired()
   t.equal((await changesAfter(restored, start)).length, 3)
   t.same(replay(await changesAfter(restored)), await exported(restored))

@@ -7,6 +7,7 @@ import { issue, writeFiles } from '../helpers/certificates.ts'
 import { latestCursor } from '../helpers/changes.ts'
 import { openConnection } from '../helpers/connection.ts'
 import { type Call, readAll, type Service } from '../helpers/service.ts'
+import { createIn, removeFrom } from '../helpers/single-changes.ts'
 import { ask } from '../helpers/threads.ts'
 import { connectTls } from '../helpers/tls-client.ts'
 import {
@@ -26,9 +27,9 @@ const stored = { id: 4n, name: 'Acer', tag: null }
 let faulty: FaultyService
 t.before(async () => {
   faulty = await startFaulty(t)
-  for (const id of [1n, 2n, 3n]) await faulty.service.store.create({ id, name })
+  for (const id of [1n, 2n, 3n]) await createIn(faulty.service.store, { id, name })
 })
-t.beforeEach(() => faulty.service.store.remove(4n))
+t.beforeEach(() => removeFrom(faulty.service.store, 4n))
 
 /** Sets the faults of that service. */
 function setFaults(...faults: Fault[]): Service {
@@ -82,8 +83,9 @@ t.test('before the work, nothing is sent or done', async (t) => {
 t.test('before the response, the change is committed', async (t) => {
   for (const [operation, call, after] of CHANGES) {
     const service = setFaults({ operation, cut: 'before-response' })
-    await service.store.remove(4n, undefined)
-    if (!operation.startsWith('create')) await service.store.create({ ...stored, tag: undefined })
+    await removeFrom(service.store, 4n, undefined)
+    if (!operation.startsWith('create'))
+      await createIn(service.store, { ...stored, tag: undefined })
     t.equal(await send(t, service, call), '', operation)
     t.same(await service.stored(4n), after, operation)
   }
@@ -153,7 +155,7 @@ t.test('comments of a stream do not count', async (t) => {
   const call = { method: 'GET', path: '/changes?after=latest', headers: STREAM }
   socket.write(toRequest(call, service.token))
   await once(socket, 'data')
-  await service.store.create({ id: 9n, name, tag: undefined })
+  await createIn(service.store, { id: 9n, name, tag: undefined })
   const [comment, event = '', ...rest] = blocksOf(String(await all))
   t.equal(comment, ':')
   t.match(event, /^id: /)
@@ -209,7 +211,7 @@ t.test('a page whose text looks like changes is cut at the right place', async (
   const path = `/changes?after=${await latestCursor(service)}`
   setFaults(fault)
   const tricky = '}},{"cursor":"}]'
-  for (const id of [21n, 22n]) await service.store.create({ id, name: tricky, tag: 'ä}]' })
+  for (const id of [21n, 22n]) await createIn(service.store, { id, name: tricky, tag: 'ä}]' })
   const [, body = ''] = (await send(t, service, { method: 'GET', path })).split('\r\n\r\n')
   t.match(JSON.parse(`${body}]`), [{ id: 21, plant: { name: tricky, tag: 'ä}]' } }])
 })
@@ -221,7 +223,7 @@ t.test('an error is cut in its body, too', async (t) => {
 
 t.test('a response without a body is not cut in it', async (t) => {
   const service = setFaults({ cut: 'in-body' })
-  await service.store.create({ id: 4n, name })
+  await createIn(service.store, { id: 4n, name })
   const calls: [Call, number][] = [
     [{ ...get, method: 'HEAD' }, 200],
     [{ ...get, headers: { 'if-none-match': '*' } }, 304],

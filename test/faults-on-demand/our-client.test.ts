@@ -8,6 +8,7 @@ import type { OperationId } from '../../contract/operation-types.ts'
 import { documentedErrors } from '../../src/faults/documented-errors.ts'
 import type { Fault } from '../../src/faults/fault.ts'
 import { OPERATIONS } from '../client/operation-calls.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { type FaultyService, startFaulty } from './faulty-service.ts'
 
 const CODES = documentedErrors(loadContract())
@@ -27,7 +28,7 @@ const tokens = new Map<string, Promise<string>>()
 async function plantFor(operation: OperationId): Promise<bigint> {
   const id = ++latest
   const plant = { id, name: 'before', tag: 'Tree' }
-  if (!operation.startsWith('create')) await faulty.service.store.create(plant)
+  if (!operation.startsWith('create')) await createIn(faulty.service.store, plant)
   return id
 }
 
@@ -111,7 +112,7 @@ t.test('changes resumes without missing or repeating any, whatever fails', async
   const { cursor: after } = await client.listChanges({ after: 'latest' })
   const ids = Array.from({ length: 30 }, (_, index) => latest + BigInt(index + 1))
   latest += 30n
-  for (const id of ids) await service.store.create({ id, name: 'x', tag: undefined })
+  for (const id of ids) await createIn(service.store, { id, name: 'x', tag: undefined })
   const received: bigint[] = []
   injection.clearRequests()
   for await (const { id } of client.changes({ after, pageSize: 3 })) {

@@ -10,6 +10,7 @@ import t from 'tap'
 import { StoreUnavailable } from '../../service/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { freePort, PostgresServer, startPostgres } from '../../tools/postgres/server.ts'
+import { createIn, updateIn } from '../helpers/single-changes.ts'
 import { exportSuite } from '../stores/export-suite.ts'
 import { feedSuite } from '../stores/feed-suite.ts'
 import { modelSuite } from '../stores/model-suite.ts'
@@ -57,23 +58,23 @@ async function testThroughPooler(): Promise<void> {
     t.teardown(() => holder.end())
     await holder.query('BEGIN')
     await holder.query('LOCK TABLE plants')
-    const calls = Array.from({ length: 20 }, (_, id) => store.update(BigInt(id), { name: 'x' }))
+    const calls = Array.from({ length: 20 }, (_, id) => updateIn(store, BigInt(id), { name: 'x' }))
     const results = await Promise.allSettled(calls)
     t.notOk(results.find(({ status }) => status === 'fulfilled'))
     const waiting = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
     while (pooler.exitCode === null && (await server.query(waiting)).length > 0);
     t.equal(pooler.exitCode, null, 'the pooler still runs')
     await holder.query('ROLLBACK')
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created')
   })
 
   t.test('connections between the pooler and the server are replaced', async (t) => {
     // The pooler makes statements wait until the server is back.
     const store = await PostgresStore.open({ url: pooled(await emptyDatabase()), timeout: 2000 })
     t.teardown(() => store.close())
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created')
     await server.stop()
-    await t.rejects(store.create({ id: 2n, name: 'x' }), { name: 'StoreUnavailable' })
+    await t.rejects(createIn(store, { id: 2n, name: 'x' }), { name: 'StoreUnavailable' })
     await server.start()
     while (!(await isStored(store))) t.pass('the server is not back yet')
     t.strictSame(await store.get(1n), { id: 1n, name: 'x' })
@@ -102,7 +103,7 @@ async function testStandbys(): Promise<void> {
 /** Creates a plant, which the pooler may also have stored late. */
 async function isStored(store: PostgresStore): Promise<boolean> {
   try {
-    return (await store.create({ id: 2n, name: 'x' })) !== 'conflict'
+    return (await createIn(store, { id: 2n, name: 'x' })) !== 'conflict'
   } catch (error) {
     if (error instanceof StoreUnavailable) return false
     throw error

@@ -3,6 +3,7 @@ import { type Restriction, restrict } from '../../service/restriction.ts'
 import { CALLS } from '../faults-on-demand/faulty-service.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/mirrors.ts'
 import { type Call, type Service, startService } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 const name = 'Abies alba Mill.'
 const create: Call = { body: { id: 5n, name } }
@@ -12,7 +13,7 @@ async function startRestricted(t: Test, restriction: Restriction): Promise<Servi
   const service = await startService(t)
   const plant = { id: 4n, name }
   if (restriction === 'frozen') {
-    await service.store.create(plant)
+    await createIn(service.store, plant)
     await restrict(service.store, { expected: undefined, next: 'frozen' })
   } else {
     await makeMirror(service.store, restriction, [plant])

@@ -21,6 +21,7 @@ import {
   sendRaw,
   startService,
 } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 
 const BODY_LIMIT = 1000
@@ -57,7 +58,7 @@ const OTHERS = {
   },
   full: async () => {
     const service = await start()
-    for (const id of LARGE_IDS) await service.store.create({ id, name: LARGE })
+    for (const id of LARGE_IDS) await createIn(service.store, { id, name: LARGE })
     return service
   },
   failing: () => {

@@ -6,13 +6,13 @@ import type { Test } from 'tap'
 import { INT64_MAX } from '../../contract/int64.ts'
 import type { Change } from '../../service/change-feed.ts'
 import type { Plant, StoredPlant } from '../../service/plant-store.ts'
-import { hasEffect } from '../../service/record-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../service/restriction.ts'
+import { hasEffect } from '../../src/stores/shared/plant-change.ts'
 import { replay } from '../stores/changes.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 import { byId } from '../stores/plants.ts'

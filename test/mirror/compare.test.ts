@@ -17,6 +17,7 @@ import { runHere } from '../helpers/command-here.ts'
 import { sqlite } from '../helpers/engine.ts'
 import { each, removals } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { until } from '../helpers/until.ts'
 import { exported, MAX, MIN } from '../stores/plants.ts'
 
@@ -77,12 +78,12 @@ async function latest({ store }: Service): Promise<string> {
 
 t.test('plants that have changed since the position of the mirror do not count', async (t) => {
   const { compare } = await setUp(t, MANY)
-  await source.store.remove(MIN)
-  await source.store.update(1000n, { name: 'changed' })
+  await removeFrom(source.store, MIN)
+  await updateIn(source.store, 1000n, { name: 'changed' })
   const created = MANY.slice(1, -1).map(({ id }) => ({ id: id + 1n, name: 'created' }))
   await importPlants(source.store, created, 'stop')
-  await source.store.create({ id: 2n, name: 'created and removed' })
-  await source.store.remove(2n)
+  await createIn(source.store, { id: 2n, name: 'created and removed' })
+  await removeFrom(source.store, 2n)
   const { code, stdout } = await compare()
   t.match(
     stdout,
@@ -109,7 +110,7 @@ t.test(
         ...removals([MIN, 4000n]),
       ],
     })
-    await source.store.update(6000n, { name: 'changed' })
+    await updateIn(source.store, 6000n, { name: 'changed' })
     const { code, stdout } = await compare()
     const [summary, ...lines] = stdout.split('\n')
     const others = '; 1 others have changed since'
@@ -143,14 +144,14 @@ t.test('an empty mirror equals an empty source, and differs from another', async
   const { mirror, step, compare } = await setUp(t)
   await step({ next: mirror, changes: removals(PLANTS.map(({ id }) => id)) })
   t.match((await compare()).stdout, /^found 32 differences/)
-  for (const { id } of PLANTS) await source.store.remove(id)
+  for (const { id } of PLANTS) await removeFrom(source.store, id)
   t.match((await compare()).stdout, new RegExp(`^equal: 0 plants, ${POSITION}\n$`))
 })
 
 t.test('a comparison keeps a limited number of differences', async (t) => {
   const { mirror, step, compareHere } = await setUp(t)
   const differencesMax = 3
-  for (let id = 0n; id < 5000n; id += 1000n) await source.store.remove(id)
+  for (let id = 0n; id < 5000n; id += 1000n) await removeFrom(source.store, id)
   const changed = await compareHere({ differencesMax })
   t.match(changed, { equal: PLANTS.length - 5, changed: 5 })
   t.equal(changed.differences.size, 0)
@@ -166,12 +167,12 @@ t.test('changes during the comparison neither count nor prolong it', async (t) =
   let id = 1n
   const changing: ComparisonOptions['source'] = {
     async readPlants(after) {
-      await source.store.update(MAX, { name: 'changed' })
+      await updateIn(source.store, MAX, { name: 'changed' })
       return reader.readPlants(after)
     },
     async readChanges(after) {
       const page = await reader.readChanges(after)
-      await source.store.create({ id: id++, name: 'created' })
+      await createIn(source.store, { id: id++, name: 'created' })
       return page
     },
   }

@@ -1,4 +1,5 @@
 /** Mirrors of a real service. */
+
 import assert from 'node:assert/strict'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -11,6 +12,7 @@ import {
 } from '../../service/restriction.ts'
 import { createAll } from '../helpers/lists.ts'
 import { type Service, startService } from '../helpers/service.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { latest } from '../stores/changes.ts'
 import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 
@@ -54,7 +56,7 @@ t.test('a mirror of another database stops, and a restart reconciles it', async 
   const other = await startService(t)
   await fill(other.store, 1200, 'Acer')
   await change(other.store)
-  await other.store.create({ id: 1_000_000n, name: 'last' })
+  await createIn(other.store, { id: 1_000_000n, name: 'last' })
   await t.rejects(copy.run({ from: other }), {
     message: /^the source does not have the changes that follow: .* with --restart/,
   })
@@ -104,7 +106,7 @@ t.test('the URL of the source can change', async (t) => {
 })
 
 t.test('a database that has plants or is frozen cannot become a mirror', async (t) => {
-  await copy.store.create({ id: 1n, name: 'Abies' })
+  await createIn(copy.store, { id: 1n, name: 'Abies' })
   await t.rejects(copy.run(), { message: /database contains plants/ })
   await restrict(copy.store, { expected: undefined, next: 'frozen' })
   await t.rejects(copy.run(), { message: /database is frozen; run "plant-store unfreeze"/ })

@@ -15,6 +15,7 @@ import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { sqlite } from '../helpers/engine.ts'
 import type { Caller, Service } from '../helpers/service.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { until } from '../helpers/until.ts'
 import { latest } from '../stores/changes.ts'
 
@@ -114,13 +115,13 @@ export async function fill(store: Store, count: number, name = 'Abies'): Promise
 /** Changes some of those plants in every way. */
 export async function change(store: Store, round = 0): Promise<void> {
   const base = 10n * BigInt(round)
-  await store.create({ id: base + 1n, name: 'created' })
-  await store.create({ id: base + 2n, name: 'created' })
-  await store.remove(base + 2n)
-  await store.remove(base - 9990n)
-  await store.create({ id: base - 9990n, name: 'created again', tag: 'Tree' })
-  await store.update(base + 2000n, { name: `changed ${round}`, tag: null })
-  await store.remove(base + 1000n)
+  await createIn(store, { id: base + 1n, name: 'created' })
+  await createIn(store, { id: base + 2n, name: 'created' })
+  await removeFrom(store, base + 2n)
+  await removeFrom(store, base - 9990n)
+  await createIn(store, { id: base - 9990n, name: 'created again', tag: 'Tree' })
+  await updateIn(store, base + 2000n, { name: `changed ${round}`, tag: null })
+  await removeFrom(store, base + 1000n)
 }
 
 /** Replaces `restrict` of a store. */

@@ -15,6 +15,7 @@ import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
 import { runHere } from '../helpers/command-here.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
 import { readSetting } from '../helpers/settings.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { plantsOf } from './mirrored.ts'
 
 const height: OwnField = {
@@ -114,7 +115,7 @@ t.test('a mirror stops at the first plant with a property that it does not know'
 
 t.test('a database that cannot become a mirror keeps its fields', async (t) => {
   const { mirror, use } = await setUp(t, [])
-  await use((store) => store.create({ ...FIR, fields: '"height":5' }))
+  await use((store) => createIn(store, { ...FIR, fields: '"height":5' }))
   t.match(await mirror([price]), { code: 1, stderr: /the database contains plants/ })
   t.equal(await use((store) => readSetting(store, 'fields')), undefined)
   await use((store) => restrict(store, { expected: undefined, next: 'frozen' }))

@@ -15,6 +15,7 @@ import { runHere } from '../helpers/command-here.ts'
 import { type Engine, postgres, sqlite } from '../helpers/engine.ts'
 import { each, removals } from '../helpers/lists.ts'
 import { type Service, startOn, startService } from '../helpers/service.ts'
+import { createIn, removeFrom } from '../helpers/single-changes.ts'
 import { latest } from '../stores/changes.ts'
 import { plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 
@@ -145,9 +146,9 @@ t.test('a page of changes that affect too much text is applied in smaller steps'
   const copy = await TestMirror.open(t, source)
   const count = 1 + STEP_TEXT_MAX / 2 ** 20
   const ids = IDS.slice(0, count)
-  for (const id of ids) await source.store.create({ id, name: 'x'.repeat(2 ** 20) })
+  for (const id of ids) await createIn(source.store, { id, name: 'x'.repeat(2 ** 20) })
   await copy.run()
-  for (const id of ids) await source.store.remove(id)
+  for (const id of ids) await removeFrom(source.store, id)
   const results: string[] = []
   await copy.run({
     store: withRestrict(copy.store, async (step) => {

@@ -11,6 +11,7 @@ import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { adoptFields } from '../../src/start/own-fields.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { writeOverlay } from '../helpers/overlay.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { newWebhook } from '../stores/webhook-suite.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 
@@ -78,7 +79,7 @@ t.test('webhooks have the fields of the contract, and no hidden ones', async (t)
   await new WebhookStore(store).add(
     newWebhook('orders', { url: receiver.url, events: ['newPlant', 'plantChanged'] }),
   )
-  await store.create({ id: 1n, name: 'Abies', fields: '"height":120,"light":"sun"' })
+  await createIn(store, { id: 1n, name: 'Abies', fields: '"height":120,"light":"sun"' })
   const contract = writeOverlay(t, [height])
   const { call } = await serve(t, { database, contract, allowPrivateWebhooks: true })
   await receiver.until(1)

@@ -14,6 +14,7 @@ import {
   readStoredFields,
 } from '../../src/stores/shared/stored-fields.ts'
 import { readSetting } from '../helpers/settings.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 const KEEP = { hide: false }
 const HIDE = { hide: true }
@@ -175,11 +176,11 @@ t.test('a start with the stored fields writes nothing', async (t) => {
 t.test('a narrower field is accepted after a check, until a plant changes', async (t) => {
   const store = await open(t)
   await adoptFields(store, [height, light], KEEP)
-  await store.create({ id: 1n, name: 'Abies', fields: '"height":300' })
+  await createIn(store, { id: 1n, name: 'Abies', fields: '"height":300' })
   const checked = { fields: [short, light], cursor: await readLatestCursor(store) }
   await changeStoredFields(store, (stored) => ({ ...stored, checked }))
   await t.rejects(adoptFields(store, [short, photo], KEEP), TOO_SHORT, 'another contract')
-  await store.create({ id: 2n, name: 'Abies', fields: '"height":400' })
+  await createIn(store, { id: 2n, name: 'Abies', fields: '"height":400' })
   await t.rejects(adoptFields(store, [short, light], KEEP), TOO_SHORT, 'a plant has changed')
   const again = { ...checked, cursor: await readLatestCursor(store) }
   await changeStoredFields(store, (stored) => ({ ...stored, checked: again }))

@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { Plant, PlantStore } from '../../service/plant-store.ts'
 import { contentVersion } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { count, EDGES, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -19,7 +20,7 @@ export function changeSuite(t: Test, engine: Engine): void {
 
   const stored = async (plant: Plant) => {
     const id = ++lastId
-    await store.create({ id, ...plant })
+    await createIn(store, { id, ...plant })
     return id
   }
 
@@ -31,10 +32,10 @@ export function changeSuite(t: Test, engine: Engine): void {
     }))
     const before = plants.map(({ id }) => ({ id, name: 'before' }))
     await importPlants(store, before, 'replace')
-    const updates = plants.map(({ id, name, tag }) => store.update(id, { name, tag }))
+    const updates = plants.map(({ id, name, tag }) => updateIn(store, id, { name, tag }))
     t.strictSame(await Promise.all(updates), plants)
     samePlants(t, await Promise.all(plants.map(({ id }) => store.get(id))), plants)
-    const removals = await Promise.all(plants.map(({ id }) => store.remove(id)))
+    const removals = await Promise.all(plants.map(({ id }) => removeFrom(store, id)))
     t.equal(count(removals, 'removed'), plants.length)
     const found = await Promise.all(plants.map(({ id }) => store.get(id)))
     t.equal(count(found, undefined), plants.length)
@@ -48,15 +49,18 @@ export function changeSuite(t: Test, engine: Engine): void {
         .map(contentVersion)
         .filter((version) => version !== current)
       for (const expected of [[], [STALE], others, [current.toUpperCase()], ['*'], ['']]) {
-        t.equal(await store.update(id, { name: 'b', tag: 'y' }, expected), 'changed')
-        t.equal(await store.remove(id, expected), 'changed')
+        t.equal(await updateIn(store, id, { name: 'b', tag: 'y' }, expected), 'changed')
+        t.equal(await removeFrom(store, id, expected), 'changed')
       }
       t.strictSame(await store.get(id), { id, ...plant })
       const updated = { id, name: 'b', tag: 'y' }
-      t.strictSame(await store.update(id, { name: 'b', tag: 'y' }, [...others, current]), updated)
-      t.equal(await store.remove(id, [current, ...others]), 'changed')
+      t.strictSame(
+        await updateIn(store, id, { name: 'b', tag: 'y' }, [...others, current]),
+        updated,
+      )
+      t.equal(await removeFrom(store, id, [current, ...others]), 'changed')
       t.strictSame(await store.get(id), updated)
-      t.equal(await store.remove(id, [current, contentVersion(updated), STALE]), 'removed')
+      t.equal(await removeFrom(store, id, [current, contentVersion(updated), STALE]), 'removed')
       t.equal(await store.get(id), undefined)
     })
   }

@@ -9,6 +9,7 @@ import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { readSetting } from '../helpers/settings.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 const DIGEST = 'ab'.repeat(32)
 const OTHER = 'cd'.repeat(32)
@@ -56,10 +57,10 @@ export async function assertRestricted(
   t.strictSame(await readRestriction(store), expected)
   const change = { id: 1n, name: 'x' }
   if (expected !== undefined) {
-    await t.rejects(store.create(change), { ...restrictedError(expected) })
+    await t.rejects(createIn(store, change), { ...restrictedError(expected) })
     t.equal(await restrict(store, { expected, next: undefined }), 'done')
   }
-  t.equal(await store.create(change), 'created')
+  t.equal(await createIn(store, change), 'created')
 }
 
 /** Verifies that a store has the contents of `earlierRows` as records. */

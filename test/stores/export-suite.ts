@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import type { StoredPlant } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { byId, exported, MAX, MIN, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -36,14 +37,14 @@ export function exportSuite(t: Test, engine: Engine): void {
     const plants = byId([...PLANTS, late])
     const [last, earlier] = [PLANTS.at(-1), PLANTS.at(-2)] as [StoredPlant, StoredPlant]
     const parts = store.exportPlants()[Symbol.asyncIterator]()
-    t.equal(await store.create(late), 'created')
+    t.equal(await createIn(store, late), 'created')
     const found = [...((await parts.next()).value ?? [])]
     t.ok(found.length > 0 && found.length < PLANTS.length - 2)
 
-    t.equal(await store.remove(earlier.id), 'removed')
-    t.strictSame(await store.update(last.id, { name: 'changed' }), { ...last, name: 'changed' })
-    t.equal(await store.remove(late.id), 'removed')
-    t.equal(await store.create({ id: late.id, name: 'another' }), 'created')
+    t.equal(await removeFrom(store, earlier.id), 'removed')
+    t.strictSame(await updateIn(store, last.id, { name: 'changed' }), { ...last, name: 'changed' })
+    t.equal(await removeFrom(store, late.id), 'removed')
+    t.equal(await createIn(store, { id: late.id, name: 'another' }), 'created')
     t.strictSame(await importPlants(store, [earlier], 'stop'), ['created'])
     const now = byId([
       ...PLANTS.slice(0, -1),
@@ -54,11 +55,11 @@ export function exportSuite(t: Test, engine: Engine): void {
 
     for (let part = await parts.next(); !part.done; part = await parts.next()) {
       found.push(...part.value)
-      await store.update(last.id, { name: `changed at ${found.length}` })
+      await updateIn(store, last.id, { name: `changed at ${found.length}` })
     }
     samePlants(t, found, plants)
     await importPlants(store, [last], 'replace')
-    await store.remove(late.id)
+    await removeFrom(store, late.id)
     samePlants(t, await exported(store), PLANTS)
   })
 
@@ -73,7 +74,7 @@ export function exportSuite(t: Test, engine: Engine): void {
       for await (const _ of store.exportPlants()) throw new Error('thrown by the reader')
     }
     await t.rejects(failing(), { message: 'thrown by the reader' })
-    await store.update(MAX, { name: 'last' })
+    await updateIn(store, MAX, { name: 'last' })
     samePlants(t, await exported(store), PLANTS)
   })
 

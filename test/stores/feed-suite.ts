@@ -5,6 +5,7 @@ import { contentVersion } from '../../service/plant-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll } from '../helpers/lists.ts'
 import { isSettled } from '../helpers/settled.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { changesAfter, contentOf, latest, pageOf } from './changes.ts'
 import { byId, MEGABYTE, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -31,7 +32,7 @@ export function feedSuite(t: Test, engine: Engine): void {
     t.same(changes, [])
     t.same(await pageOf(empty, next), { changes, next })
     t.same(await pageOf(empty, 'latest'), { changes, next })
-    await empty.create({ id: 1n, name: 'x' })
+    await createIn(empty, { id: 1n, name: 'x' })
     t.equal((await pageOf(empty, next)).changes.length, 1)
     t.equal((await pageOf(empty, undefined, 1)).changes.length, 1)
   })
@@ -39,11 +40,11 @@ export function feedSuite(t: Test, engine: Engine): void {
   t.test('each kind of change appears once, with its content', async (t) => {
     const id = ++lastId
     const changes = await changesDuring(async () => {
-      await store.create({ id, name: 'a' })
-      await store.update(id, { tag: '' })
-      await store.update(id, { name: 'b', tag: null }, [contentVersion({ name: 'a', tag: '' })])
-      await store.remove(id)
-      await store.create({ id, name: 'b', tag: 'c' })
+      await createIn(store, { id, name: 'a' })
+      await updateIn(store, id, { tag: '' })
+      await updateIn(store, id, { name: 'b', tag: null }, [contentVersion({ name: 'a', tag: '' })])
+      await removeFrom(store, id)
+      await createIn(store, { id, name: 'b', tag: 'c' })
     })
     t.strictSame(changes, [
       ['created', id, { name: 'a' }],
@@ -57,7 +58,7 @@ export function feedSuite(t: Test, engine: Engine): void {
   t.test('a change has the time at which it was made', async (t) => {
     const start = await latest(store)
     const before = Date.now()
-    await store.create({ id: ++lastId, name: 'x' })
+    await createIn(store, { id: ++lastId, name: 'x' })
     const after = Date.now()
     const [change] = await changesAfter(store, start)
     t.match(change?.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -69,7 +70,7 @@ export function feedSuite(t: Test, engine: Engine): void {
   t.test('pages of any size contain each change once, in order', async (t) => {
     const start = await latest(store)
     const ids = Array.from({ length: 100 }, () => ++lastId)
-    for (const id of ids) await store.create({ id, name: 'x' })
+    for (const id of ids) await createIn(store, { id, name: 'x' })
     for (const limit of [1, 7, 34, 99, 100, 101]) {
       const changes = await changesAfter(store, start, limit)
       t.strictSame(
@@ -92,14 +93,14 @@ export function feedSuite(t: Test, engine: Engine): void {
     const start = await latest(store)
     const ids = Array.from({ length: 30 }, () => ++lastId)
     const [first = 0n, second = 0n, ...others] = ids
-    await store.create({ id: first, name: 'x' })
+    await createIn(store, { id: first, name: 'x' })
     // Both can be in one transaction, also with the single change.
     await Promise.all([
       createAll(
         store,
         others.map((id) => ({ id, name: 'x' })),
       ),
-      store.create({ id: second, name: 'x' }),
+      createIn(store, { id: second, name: 'x' }),
       store.apply(
         others.map((id) => ({ type: 'put', id, name: 'y' })),
         'all-or-none',
@@ -110,7 +111,7 @@ export function feedSuite(t: Test, engine: Engine): void {
       { type: 'put', id: first, name: 'y' },
       { type: 'create', id: second, name: 'y' },
     ] as const
-    await Promise.all([store.apply(refused, 'all-or-none'), store.update(first, { name: 'z' })])
+    await Promise.all([store.apply(refused, 'all-or-none'), updateIn(store, first, { name: 'z' })])
     for (const limit of [1, 5, 29, 30, 58, 1000]) {
       const units = unitsOf(await changesAfter(store, start, limit))
       const sizes = units.map((changes) => {
@@ -158,7 +159,7 @@ export function feedSuite(t: Test, engine: Engine): void {
 
   t.test('the cursor of another feed is expired', async (t) => {
     const other = await (await opener(t, engine))()
-    await other.create({ id: 1n, name: 'x' })
+    await createIn(other, { id: 1n, name: 'x' })
     for (const after of [await latest(other), (await pageOf(other, undefined)).next]) {
       t.equal(await store.readChanges({ after, limit: 1 }), 'expired')
     }
@@ -168,10 +169,10 @@ export function feedSuite(t: Test, engine: Engine): void {
     const quiet = await (await opener(t, engine))()
     const first = quiet.nextCommit()
     t.notOk(await isSettled(first))
-    await quiet.create({ id: 1n, name: 'x' })
+    await createIn(quiet, { id: 1n, name: 'x' })
     await first
     const second = quiet.nextCommit()
-    await quiet.remove(1n)
+    await removeFrom(quiet, 1n)
     await second
   })
 

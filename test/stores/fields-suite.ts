@@ -5,6 +5,7 @@ import { restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll } from '../helpers/lists.ts'
 import { readSetting, replaceSetting } from '../helpers/settings.ts'
+import { createIn, updateIn } from '../helpers/single-changes.ts'
 import { changesAfter, latest } from './changes.ts'
 import { byId, count, exported, MAX, MEGABYTE, MIN, STRINGS } from './plants.ts'
 import { type Engine, type Open, opener } from './store-suite.ts'
@@ -47,16 +48,16 @@ export function fieldsSuite(t: Test, engine: Engine): void {
   })
   const stored = async (plant: Omit<NewPlant, 'id'>) => {
     const id = ++lastId
-    await store.create({ id, ...plant })
+    await createIn(store, { id, ...plant })
     return id
   }
 
   t.test('an update removes what it sets to null, and nothing else', async (t) => {
     const id = await stored(BEFORE)
     const { fields } = BEFORE
-    t.strictSame(await store.update(id, { tag: null }), { id, name: 'a', fields })
+    t.strictSame(await updateIn(store, id, { tag: null }), { id, name: 'a', fields })
     const clears = '"height":null,"light":null'
-    t.strictSame(await store.update(id, { clears, tag: 'y' }), { id, name: 'a', tag: 'y' })
+    t.strictSame(await updateIn(store, id, { clears, tag: 'y' }), { id, name: 'a', tag: 'y' })
     t.strictSame(await store.get(id), { id, name: 'a', tag: 'y' })
   })
 
@@ -67,7 +68,7 @@ export function fieldsSuite(t: Test, engine: Engine): void {
       name: 'a',
       fields: `"height":${height}`,
     }))
-    const results = await Promise.all(plants.map((plant) => store.create(plant)))
+    const results = await Promise.all(plants.map((plant) => createIn(store, plant)))
     t.equal(count(results, 'created'), 1)
     t.equal(count(results, 'conflict'), 99)
     t.strictSame(await store.get(id), plants[results.indexOf('created')])
@@ -78,7 +79,7 @@ export function fieldsSuite(t: Test, engine: Engine): void {
     const patches = Array.from({ length: 50 }, (_, index) => ({
       fields: `"field ${index}":${index}`,
     }))
-    await Promise.all(patches.map((patch) => store.update(id, patch)))
+    await Promise.all(patches.map((patch) => updateIn(store, id, patch)))
     const fields = patches.reduce<string | undefined>(mergeFields, FIELDS)
     t.strictSame(await store.get(id), { id, ...BEFORE, fields })
   })

@@ -2,6 +2,7 @@ import type { MetricValueWithName } from '@prometheus-io/client'
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
 import type { Metrics } from '../../src/stores/shared/store-metrics.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 export const WAITING = 'plant_store_waiting_changes'
 
@@ -15,7 +16,7 @@ export function figuresSuite(
   t.test('changes wait until they are durable', async (t) => {
     const store = await open(t, true)
     await store.metrics()
-    const created = Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
+    const created = Promise.all([1, 2, 3].map((id) => createIn(store, plant(id))))
     t.equal(valueIn(await store.metrics(), WAITING), 3)
     await created
     t.equal(valueIn(await store.metrics(), WAITING), 0)
@@ -23,7 +24,7 @@ export function figuresSuite(
 
   t.test('a store that does not measure has no metrics', async (t) => {
     const store = await open(t, false)
-    await store.create(plant(1))
+    await createIn(store, plant(1))
     t.same(await store.metrics(), [])
   })
 }

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { contentVersion } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { byId, count, exported, STRINGS, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
 
@@ -12,15 +13,15 @@ export function lastingSuite(t: Test, engine: Engine): void {
     const imported = scatteredIds(1000).map((id) => ({ id, name: `plant ${id}` }))
     const before = await open()
     const removed = { id: -1n, name: 'x' }
-    await Promise.all([...plants, removed].map((plant) => before.create(plant)))
+    await Promise.all([...plants, removed].map((plant) => createIn(before, plant)))
     await importPlants(before, imported, 'stop')
-    await before.update(0n, { name: 'changed', tag: null })
-    await before.remove(removed.id)
+    await updateIn(before, 0n, { name: 'changed', tag: null })
+    await removeFrom(before, removed.id)
     await before.close()
     const after = await open()
     const expected = [{ id: 0n, name: 'changed' }, ...plants.slice(1), ...imported]
     samePlants(t, await exported(after), byId(expected))
-    t.equal(await after.create({ id: 1n, name: 'other' }), 'conflict')
+    t.equal(await createIn(after, { id: 1n, name: 'other' }), 'conflict')
   })
 
   t.test('close completes the changes in flight', async (t) => {
@@ -32,10 +33,10 @@ export function lastingSuite(t: Test, engine: Engine): void {
       'stop',
     )
     const creates = Array.from({ length: 2000 }, (_, index) =>
-      store.create({ id: BigInt(index) + 2n, name: 'x' }),
+      createIn(store, { id: BigInt(index) + 2n, name: 'x' }),
     )
-    const update = store.update(0n, { name: 'y' }, [contentVersion({ name: 'x' })])
-    const removal = store.remove(1n)
+    const update = updateIn(store, 0n, { name: 'y' }, [contentVersion({ name: 'x' })])
+    const removal = removeFrom(store, 1n)
     const imported = importPlants(store, [{ id: -1n, name: 'x' }], 'stop')
     await store.close()
     t.equal(count(await Promise.all(creates), 'created'), 2000)

@@ -7,6 +7,7 @@ import {
   type PlantStore,
 } from '../../service/plant-store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { changesAfter, contentOf, latest } from './changes.ts'
 import { byId, count, exported, MAX, MEGABYTE, MIN, samePlants, scatteredIds } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -29,7 +30,7 @@ export function listSuite(t: Test, engine: Engine): void {
 
   t.test('a refused list changes nothing, and leaves nothing in the feed', async (t) => {
     const [taken = 0n, free = 0n] = unusedIds(2)
-    await store.create({ id: taken, ...A })
+    await createIn(store, { id: taken, ...A })
     const start = await latest(store)
     const list = [put(taken, B), create(free, A), create(taken, A)]
     t.strictSame(await store.apply(list, 'all-or-none'), ['updated', 'created', 'conflict'])
@@ -41,7 +42,7 @@ export function listSuite(t: Test, engine: Engine): void {
     const ids = unusedIds(9)
     const five = ids.slice(0, 5)
     const plants = ids.map((id) => ({ id, name: MEGABYTE }))
-    for (const plant of plants) await store.create(plant)
+    for (const plant of plants) await createIn(store, plant)
     const start = await latest(store)
     const retag = (tag: string | null) => (id: bigint) =>
       ({ type: 'update', id, patch: { tag } }) as const
@@ -64,7 +65,7 @@ export function listSuite(t: Test, engine: Engine): void {
     t.strictSame(await store.apply(three.map(retag('x')), 'all-or-none'), Array(3).fill('updated'))
     // What takes a list back affects as much as the list.
     t.strictSame(await store.apply(three.map(retag(null)), 'all-or-none'), Array(3).fill('updated'))
-    await Promise.all(five.map((id) => store.update(id, { tag: 'y' })))
+    await Promise.all(five.map((id) => updateIn(store, id, { tag: 'y' })))
     t.strictSame(
       (await stored(five)).map((plant) => plant?.tag),
       Array(5).fill('y'),
@@ -76,7 +77,7 @@ export function listSuite(t: Test, engine: Engine): void {
 
   t.test('small lists do not wait for lists of large plants', async (t) => {
     const ids = unusedIds(6)
-    for (const id of ids) await store.create({ id, name: 'x'.repeat(2 ** 20) })
+    for (const id of ids) await createIn(store, { id, name: 'x'.repeat(2 ** 20) })
     const small = unusedIds(200)
     await createAll(
       store,
@@ -91,9 +92,9 @@ export function listSuite(t: Test, engine: Engine): void {
     )
     t.strictSame(await Promise.all(large), Array(2).fill(Array(3).fill('updated')))
     t.strictSame(await Promise.all(lists), Array(100).fill(['removed', 'removed']))
-    t.strictSame(await Promise.all([...ids, ...small].map((id) => store.remove(id))), [
+    t.strictSame(await Promise.all([...ids, ...small].map((id) => removeFrom(store, id))), [
       ...Array(6).fill('removed'),
-      ...Array(200).fill('not-found'),
+      ...Array(200).fill('unchanged'),
     ])
   })
 
@@ -157,7 +158,7 @@ export function listSuite(t: Test, engine: Engine): void {
     const plants = unusedIds(300).map((id) => ({ id, name: `plant ${id}` }))
     const [first, singles, second] = await Promise.all([
       createAll(store, plants),
-      Promise.all(plants.map((plant) => store.create(plant))),
+      Promise.all(plants.map((plant) => createIn(store, plant))),
       createAll(store, plants.toReversed()),
     ])
     const results = [...first, ...singles, ...second]

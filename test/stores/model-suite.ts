@@ -12,6 +12,7 @@ import type {
 import { contentVersion } from '../../service/plant-store.ts'
 import { storable } from '../helpers/arbitraries.ts'
 import { runs } from '../helpers/runs.ts'
+import { removeFrom } from '../helpers/single-changes.ts'
 import { changesAfter, latest, replay } from './changes.ts'
 import { compareCodePoints, type Modeled, PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
@@ -47,7 +48,7 @@ export function modelSuite(t: Test, engine: Engine): void {
     const property = fc.asyncProperty(
       fc.array(operations(), { maxLength: 8 }),
       async (sequence) => {
-        await Promise.all(IDS.map((id) => store.remove(id)))
+        await Promise.all(IDS.map((id) => removeFrom(store, id)))
         const start = await latest(store)
         let model = new PlantModel()
         for (const planned of sequence) {
@@ -179,7 +180,7 @@ function operations(): fc.Arbitrary<Planned[]> {
 
   /** Calls of every method. */
   const calls: Readonly<Record<keyof Modeled, fc.Arbitrary<Planned>>> = {
-    create: plant.map((plant) => () => ['create', plant]),
+    change: change.map((change) => (model) => ['change', change(model)]),
     apply: fc
       .tuple(fc.array(change, { maxLength: 6 }), fc.constantFrom('all-or-none', 'each'))
       .map(([changes, mode]) => (model) => ['apply', changes.map((change) => change(model)), mode]),
@@ -200,22 +201,10 @@ function operations(): fc.Arbitrary<Planned[]> {
       .map((filter) => () => ['count', filter]),
     // All at once, because engines differ in their order.
     listTags: fc.constant(() => ['listTags', { limit: 1000 }]),
-    update: fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model) => [
-      'update',
-      id,
-      patch,
-      versions(expected, model, id),
-    ]),
-    remove: fc.tuple(id, expected).map(([id, expected]) => (model) => [
-      'remove',
-      id,
-      versions(expected, model, id),
-    ]),
     exportPlants: fc.constant(() => ['exportPlants']),
   }
-  const { create, apply, update } = calls
-  // Most changes need a plant that is stored.
-  const changing = [create, create, apply, update, update]
+  const { change: single, apply } = calls
+  const changing = [...Array.from({ length: 5 }, () => single), apply]
   const operation = fc.oneof(...changing, ...Object.values(calls))
   return fc.oneof(
     operation.map((alone) => [alone]),

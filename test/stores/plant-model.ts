@@ -1,13 +1,13 @@
 import type { ChangeFeed } from '../../service/change-feed.ts'
 import type { FieldsPatch } from '../../service/plant-content.ts'
 import type {
-  ApplyMode,
+  ChangeOf,
+  ChangeOutcome,
   ChangeResult,
+  ChangeType,
   CountedRange,
   CountRequest,
-  CreateResult,
   NewPlant,
-  NoMatch,
   PageRequest,
   PlantChange,
   PlantFilter,
@@ -20,6 +20,7 @@ import type {
   TagsRequest,
 } from '../../service/plant-store.ts'
 import { contentVersion, isRefusal, LISTED_TAG_MAX } from '../../service/plant-store.ts'
+import type { ApplyMode, Guard } from '../../service/record-store.ts'
 import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
@@ -41,17 +42,16 @@ export class PlantModel implements Modeled {
     return new PlantModel(this.#plants.values())
   }
 
-  create(plant: NewPlant): CreateResult {
-    const stored = this.#plants.get(plant.id)
-    if (stored !== undefined) return isSame(stored, put(stored, plant)) ? 'replayed' : 'conflict'
-    this.#plants.set(plant.id, put(undefined, plant))
-    return 'created'
+  change<Type extends ChangeType>(change: ChangeOf<Type>): ChangeOutcome<Type> {
+    const result = this.#change(change)
+    const isUpdated = change.type === 'update' && !isRefusal(result)
+    return (isUpdated ? this.get(change.id) : result) as ChangeOutcome<Type>
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): ChangeResult[] {
+  apply(changes: readonly PlantChange[], mode: ApplyMode | Guard): ChangeResult[] {
     const after = this.copy()
     const results = changes.map((change) => after.#change(change))
-    if (mode === 'each' || !results.some(isRefusal)) this.#plants = after.#plants
+    if (mode !== 'all-or-none' || !results.some(isRefusal)) this.#plants = after.#plants
     return results
   }
 
@@ -96,23 +96,6 @@ export class PlantModel implements Modeled {
     return { tags: page, next: tags.length > limit ? page.at(-1) : undefined }
   }
 
-  update(id: bigint, patch: PlantPatch, expected?: readonly string[]): StoredPlant | NoMatch {
-    const stored = this.#find(id, expected)
-    if (typeof stored === 'string') return stored
-    const name = patch.name ?? stored.name
-    const tag = patch.tag === undefined ? (stored.tag ?? null) : patch.tag
-    const plant = toStored({ id, name, ...(tag !== null && { tag }), ...merge(stored, patch) })
-    this.#plants.set(id, plant)
-    return plant
-  }
-
-  remove(id: bigint, expected?: readonly string[]): 'removed' | NoMatch {
-    const stored = this.#find(id, expected)
-    if (typeof stored === 'string') return stored
-    this.#plants.delete(id)
-    return 'removed'
-  }
-
   exportPlants(): StoredPlant[] {
     return byId(this.#plants.values())
   }
@@ -120,32 +103,33 @@ export class PlantModel implements Modeled {
   #change(change: PlantChange): ChangeResult {
     const { id } = change
     const before = this.#plants.get(id)
-    const done = (result: ChangeResult) => {
-      const after = this.#plants.get(id)
-      return isSame(before, after) ? 'unchanged' : result
+    const store = (after: StoredPlant): ChangeResult => {
+      if (isSame(before, after)) return 'unchanged'
+      this.#plants.set(id, after)
+      return before === undefined ? 'created' : 'updated'
     }
     switch (change.type) {
       case 'create':
-        return this.create(change)
+        if (before === undefined) return store(put(before, change))
+        return isSame(before, put(before, change)) ? 'replayed' : 'conflict'
       case 'put':
-        this.#plants.set(id, put(before, change))
-        return done(before === undefined ? 'created' : 'updated')
-      case 'update': {
-        const result = this.update(id, change.patch, change.expected)
-        return typeof result === 'string' ? result : done('updated')
-      }
-      case 'remove': {
-        const result = this.remove(id, change.expected)
-        return result === 'not-found' && change.expected === undefined ? 'unchanged' : result
-      }
+        return store(put(before, change))
+      case 'update':
+        if (before === undefined) return 'not-found'
+        return isExpected(before, change.expected)
+          ? store(patched(before, change.patch))
+          : 'changed'
+      case 'remove':
+        if (before === undefined) return change.expected === undefined ? 'unchanged' : 'not-found'
+        if (!isExpected(before, change.expected)) return 'changed'
+        this.#plants.delete(id)
+        return 'removed'
     }
   }
+}
 
-  #find(id: bigint, expected?: readonly string[]): StoredPlant | NoMatch {
-    const stored = this.#plants.get(id)
-    if (stored === undefined) return 'not-found'
-    return expected === undefined || expected.includes(contentVersion(stored)) ? stored : 'changed'
-  }
+function isExpected(stored: StoredPlant, expected: readonly string[] | undefined): boolean {
+  return expected === undefined || expected.includes(contentVersion(stored))
 }
 
 function toAsciiLowerCase(text: string): string {
@@ -160,6 +144,12 @@ export function compareCodePoints(one: string, other: string): number {
 /** The plant after a create or put. */
 function put(stored: StoredPlant | undefined, { id, name, tag, ...patch }: NewPlant): StoredPlant {
   return toStored({ id, name, ...(tag !== undefined && { tag }), ...merge(stored, patch) })
+}
+
+function patched(stored: StoredPlant, patch: PlantPatch): StoredPlant {
+  const name = patch.name ?? stored.name
+  const tag = patch.tag === undefined ? (stored.tag ?? null) : patch.tag
+  return toStored({ id: stored.id, name, ...(tag !== null && { tag }), ...merge(stored, patch) })
 }
 
 /** The own fields after a patch, as members of an object. */

@@ -15,6 +15,7 @@ import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { changesAfter, contentOf, latest, replay } from './changes.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -45,24 +46,26 @@ type Calls = Readonly<Record<string, (store: Store) => Promise<unknown>>>
 
 /** Every kind of change to plants. Plant A exists, and plant B does not. */
 const CHANGES: Calls = {
-  create: (store) => store.create(B),
+  create: (store) => createIn(store, B),
+  put: (store) => store.change({ ...A, type: 'put', name: 'x' }),
   createAll: (store) => createAll(store, [B, C]),
-  update: (store) => store.update(A.id, { name: 'x' }),
-  remove: (store) => store.remove(A.id),
+  update: (store) => updateIn(store, A.id, { name: 'x' }),
+  remove: (store) => removeFrom(store, A.id),
   importPlants: (store) => importPlants(store, [B, A], 'replace'),
 }
 
 /** Changes that have no effect if plant A exists, and plant B does not. */
 const WITHOUT_EFFECT: Calls = {
-  'a replayed create': (store) => store.create(A),
-  'a create that conflicts': (store) => store.create({ ...A, name: 'x' }),
-  'an equal update': (store) => store.update(A.id, { name: A.name }),
-  'an update of another version': (store) => store.update(A.id, { name: 'x' }, ['x']),
-  'an update of no plant': (store) => store.update(B.id, { name: 'x' }),
-  'a conditional update of no plant': (store) => store.update(B.id, { name: 'x' }, ['x']),
-  'a removal of another version': (store) => store.remove(A.id, ['x']),
-  'a removal of no plant': (store) => store.remove(B.id),
-  'a conditional removal of no plant': (store) => store.remove(B.id, ['x']),
+  'a replayed create': (store) => createIn(store, A),
+  'a create that conflicts': (store) => createIn(store, { ...A, name: 'x' }),
+  'an equal put': (store) => store.change({ ...A, type: 'put' }),
+  'an equal update': (store) => updateIn(store, A.id, { name: A.name }),
+  'an update of another version': (store) => updateIn(store, A.id, { name: 'x' }, ['x']),
+  'an update of no plant': (store) => updateIn(store, B.id, { name: 'x' }),
+  'a conditional update of no plant': (store) => updateIn(store, B.id, { name: 'x' }, ['x']),
+  'a removal of another version': (store) => removeFrom(store, A.id, ['x']),
+  'a removal of no plant': (store) => removeFrom(store, B.id),
+  'a conditional removal of no plant': (store) => removeFrom(store, B.id, ['x']),
   'a list of equal changes': (store) =>
     store.apply([...each('put', [A]), ...each('create', [A])], 'each'),
   'a list without matches': (store) => store.apply(removals([B.id, C.id]), 'each'),
@@ -120,14 +123,14 @@ export function restrictionSuite(t: Test, engine: Engine): void {
 
   t.test('a database with plants cannot become a mirror, but can be frozen', async (t) => {
     const store = await openOne(t, engine)
-    await store.create(A)
+    await createIn(store, A)
     t.equal(await restrict(store, BEGIN), 'not-empty')
     t.equal(
       await restrict(store, { ...BEGIN, next: MIRROR, changes: each('put', [B]) }),
       'not-empty',
     )
     t.equal(await readRestriction(store), undefined)
-    t.equal(await store.create(B), 'created', 'changes are still possible')
+    t.equal(await createIn(store, B), 'created', 'changes are still possible')
     t.equal(await restrict(store, FREEZE), 'done')
   })
 
@@ -142,9 +145,9 @@ export function restrictionSuite(t: Test, engine: Engine): void {
         t.equal(await readRestriction(store), undefined)
       }
       t.equal(await restrict(store, FREEZE), 'done')
-      await t.rejects(store.create(B), { ...restrictedError('frozen') })
+      await t.rejects(createIn(store, B), { ...restrictedError('frozen') })
       t.equal(await restrict(store, UNFREEZE), 'done')
-      t.equal(await store.create(B), 'created')
+      t.equal(await createIn(store, B), 'created')
     }
   })
 
@@ -200,9 +203,9 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     await restrict(store, FREEZE)
     const webhooks = new WebhookStore(store)
     const [created, added, removed] = await Promise.allSettled([
-      store.create(A),
+      createIn(store, A),
       webhooks.add(newWebhook('a')),
-      store.remove(A.id),
+      removeFrom(store, A.id),
     ])
     const refused = { status: 'rejected', reason: { ...restrictedError('frozen') } }
     t.match([created, removed], [refused, refused])
@@ -260,10 +263,10 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const store = await openOne(t, engine)
     const effect = { created: 1, removed: 0 }
     t.equal(await restrict(store, { ...FREEZE, effect }), 'diverged')
-    t.equal(await store.create(A), 'created')
+    t.equal(await createIn(store, A), 'created')
     await restrict(store, FREEZE)
     t.equal(await restrict(store, { ...UNFREEZE, effect }), 'diverged')
-    await t.rejects(store.create(B), { ...restrictedError('frozen') })
+    await t.rejects(createIn(store, B), { ...restrictedError('frozen') })
   })
 
   t.test('a step with an error that is a bug changes nothing', async (t) => {
@@ -283,9 +286,9 @@ export function restrictionSuite(t: Test, engine: Engine): void {
         const open = await opener(t, engine)
         const [one, other] = [await open({ readsIncomplete: true }), await open()]
         const [before, begun, after] = await Promise.all([
-          other.create(A).catch(() => 'refused'),
+          createIn(other, A).catch(() => 'refused'),
           restrict(one, BEGIN),
-          one.create(B).catch(() => 'refused'),
+          createIn(one, B).catch(() => 'refused'),
         ])
         const made = [before === 'created' ? A : [], after === 'created' ? B : []].flat()
         t.strictSame(await exported(one), made)
@@ -322,9 +325,9 @@ export function restrictionSuite(t: Test, engine: Engine): void {
   ] as const) {
     t.test(`cursors expire when a ${what} begins`, async (t) => {
       const store = await openOne(t, engine, true)
-      await store.create(A)
+      await createIn(store, A)
       const cursors = [await latest(store)]
-      await store.remove(A.id)
+      await removeFrom(store, A.id)
       cursors.push(await latest(store))
       if (expected !== undefined) {
         await restrict(store, { expected: undefined, next: expected })
@@ -356,7 +359,7 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     await restrict(store, { expected: { ...MIRROR, copyFrom: MIN + 1n }, next: undefined })
     await restrict(store, FREEZE)
     await restrict(store, UNFREEZE)
-    await store.create(A)
+    await createIn(store, A)
     t.strictSame((await changesAfter(store, start)).map(contentOf), [
       ['created', A.id, { name: 'a' }],
     ])
@@ -371,10 +374,10 @@ export function restrictionSuite(t: Test, engine: Engine): void {
     const stores = [await open(), await open()] as const
     for (const store of stores) {
       t.same(await readRestriction(store), restriction)
-      await t.rejects(store.create(B), { ...restrictedError(restriction) })
+      await t.rejects(createIn(store, B), { ...restrictedError(restriction) })
     }
     await restrict(stores[0], { expected: restriction, next: undefined })
-    t.equal(await stores[1].create(B), 'created')
+    t.equal(await createIn(stores[1], B), 'created')
   })
 }
 

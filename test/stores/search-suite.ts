@@ -8,6 +8,7 @@ import {
   type SearchRequest,
 } from '../../service/plant-store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
+import { createIn } from '../helpers/single-changes.ts'
 import { PlantModel } from './plant-model.ts'
 import { byId, EDGES, MAX, MEGABYTE, pageWith, plantsIn, STRINGS, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -98,7 +99,7 @@ async function largeStores(t: Test, engine: Engine): Promise<void> {
   }))
   await importPlants(store, large, 'stop')
   const last = { id: MAX, name: 'The last Abies', tag: 'Tree' }
-  await store.create(last)
+  await createIn(store, last)
   const matching = [...many, ...large, last].filter(({ name }) => name.includes('Abies'))
 
   t.test('are searched in parts', async (t) => {

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { freezeClock } from '../helpers/frozen-clock.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { changesAfter, contentOf, eventually, latest, pageOf, replay } from './changes.ts'
 import { exported, samePlants } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'
@@ -13,8 +14,8 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     const before = await open()
     const start = await latest(before)
-    await before.create({ id: 1n, name: 'x' })
-    await before.create({ id: 2n, name: 'x' })
+    await createIn(before, { id: 1n, name: 'x' })
+    await createIn(before, { id: 2n, name: 'x' })
     const changes = await changesAfter(before, start)
     await before.close()
     const after = await open()
@@ -22,7 +23,7 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
     t.strictSame(await changesAfter(after, changes[0]?.cursor), changes.slice(1))
     const end = await latest(after)
     t.equal(end, changes[1]?.cursor)
-    await after.remove(1n)
+    await removeFrom(after, 1n)
     t.strictSame((await changesAfter(after, end)).map(contentOf), [['removed', 1n]])
   })
 
@@ -35,9 +36,9 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
       stores.flatMap((store, index) =>
         Array.from({ length: 50 }, async (_, number) => {
           const id = BigInt(number % 10)
-          await store.create({ id, name: `${index}` })
-          await store.update(id, { name: `${index} ${number}` })
-          if (number % 5 === index) await store.remove(id)
+          await createIn(store, { id, name: `${index}` })
+          await updateIn(store, id, { name: `${index} ${number}` })
+          if (number % 5 === index) await removeFrom(store, id)
         }),
       ),
     )
@@ -50,7 +51,7 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
     const open = await opener(t, engine)
     const [one, other] = [await open(), await open()]
     // A store watches for commits of others before it makes its first change.
-    await other.create({ id: -1n, name: 'x' })
+    await createIn(other, { id: -1n, name: 'x' })
     freezeClock(t)
     for (let id = 0n; id < WAITS; id++) {
       const cursor = await latest(other)
@@ -58,7 +59,7 @@ export function sharedFeedSuite(t: Test, engine: Engine): void {
         other,
         async () => (await pageOf(other, cursor)).changes.length > 0,
       )
-      await one.create({ id, name: 'x' })
+      await createIn(one, { id, name: 'x' })
       await follower
     }
   })

@@ -3,6 +3,7 @@ import type { RecordChange } from '../../service/record-store.ts'
 import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/lists.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { exported } from './plants.ts'
 
 type Call = (store: Store) => unknown
@@ -22,7 +23,15 @@ const METHOD_CALLS: Record<
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],
-  create: [(store) => store.create(plant)],
+  change: [
+    (store) => createIn(store, plant),
+    (store) => updateIn(store, 1n, { name: 'x', tag: null }),
+    async (store) => updateIn(store, 1n, { name: 'y' }, [await versionIn(store)]),
+    (store) => store.change({ ...plant, type: 'put', name: 'put' }),
+    async (store) => removeFrom(store, 1n, [await versionIn(store)]),
+    (store) => removeFrom(store, 1n),
+    (store) => createIn(store, plant),
+  ],
   apply: [
     (store) => createAll(store, [plant, { ...plant, id: -1n }]),
     (store) =>
@@ -33,6 +42,16 @@ const METHOD_CALLS: Record<
     (store) => store.apply(each('put', [{ ...plant, name: 'replaced' }]), 'each'),
     (store) => store.apply([{ type: 'update', id: -1n, patch: { tag: null } }], 'each'),
     (store) => store.apply(removals([-1n, -2n]), 'each'),
+    (store) => restrict(store, { expected: undefined, next: mirror }),
+    (store) => restrict(store, { expected: undefined, next: 'frozen' }),
+    (store) => restrict(store, { expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
+    (store) =>
+      restrict(store, {
+        expected: { ...mirror, copyFrom: 0n },
+        next: mirror,
+        changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
+      }),
+    (store) => restrict(store, { expected: mirror, next: undefined }),
   ],
   get: [(store) => store.get(1n)],
   list: [
@@ -54,33 +73,13 @@ const METHOD_CALLS: Record<
     (store) => store.listTags({ limit: 10 }),
     async (store) => store.listTags({ limit: 10, after: await tagPositionIn(store) }),
   ],
-  update: [
-    (store) => store.update(1n, { name: 'x', tag: null }),
-    async (store) => store.update(1n, { name: 'y' }, [await versionIn(store)]),
-  ],
-  remove: [
-    async (store) => store.remove(1n, [await versionIn(store)]),
-    (store) => store.remove(1n),
-  ],
   readChanges: [
     (store) => store.readChanges({ limit: 10 }),
     (store) => store.readChanges({ limit: 10, after: 'latest' }),
     async (store) => store.readChanges({ limit: 10, after: await cursorIn(store) }),
   ],
-  nextCommit: [(store) => Promise.all([store.nextCommit(), store.remove(1000n)])],
+  nextCommit: [(store) => Promise.all([store.nextCommit(), removeFrom(store, 1000n)])],
   exportPlants: [(store) => exported(store)],
-  changeGuarded: [
-    (store) => restrict(store, { expected: undefined, next: mirror }),
-    (store) => restrict(store, { expected: undefined, next: 'frozen' }),
-    (store) => restrict(store, { expected: 'frozen', next: { ...mirror, copyFrom: 0n } }),
-    (store) =>
-      restrict(store, {
-        expected: { ...mirror, copyFrom: 0n },
-        next: mirror,
-        changes: [...each('put', [plant, { ...plant, id: -4n }]), ...removals([-4n])],
-      }),
-    (store) => restrict(store, { expected: mirror, next: undefined }),
-  ],
   findRecord: [
     (store) => store.findRecord('setting', { key: 'called' }),
     (store) => store.findRecord('token', { alias: 'called' }),

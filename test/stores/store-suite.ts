@@ -57,7 +57,7 @@ const READS: Suites = [
 ]
 
 /**
- * Tests the requirements that PlantStore, RecordStore, GuardedStore, TokenStore and WebhookStore state for every
+ * Tests the requirements that PlantStore, RecordStore, TokenStore and WebhookStore state for every
  * engine. A store in memory runs the same statements as one in a file, so it needs only some of the tests.
  */
 export function storeSuite(t: Test, name: string, engine: Engine): void {

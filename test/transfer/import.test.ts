@@ -11,6 +11,7 @@ import {
 } from '../../src/transfer/import.ts'
 import type { ParseResult, RecordBatch } from '../../src/transfer/record.ts'
 import { IgnoredMembers, NAMES_MAX } from '../../src/transfer/unknown-fields.ts'
+import { createIn } from '../helpers/single-changes.ts'
 
 /** Imports records, one per line, into a new store that already contains some plants. */
 async function importLines(
@@ -22,7 +23,7 @@ async function importLines(
 ) {
   const store = new SqliteStore({ file: ':memory:', lockTimeout: 0 })
   t.teardown(() => store.close())
-  for (const plant of earlier) await store.create(plant)
+  for (const plant of earlier) await createIn(store, plant)
   const sizes: number[] = []
   const apply: SqliteStore['apply'] = (changes, mode) => {
     sizes.push(changes.length)

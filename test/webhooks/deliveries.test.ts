@@ -9,6 +9,7 @@ import { newSecret } from '../../src/webhooks/message.ts'
 import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
 import { each } from '../helpers/lists.ts'
 import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
 import { save } from '../stores/webhook-suite.ts'
 import {
   plantsIn,
@@ -52,14 +53,14 @@ t.test('every change of a plant is delivered in order, as the contract describes
   const { store, add, deliver } = await newPlace(t, { clock })
   const receiver = await startReceiver(t)
   const secret = newSecret()
-  await store.create({ id: 99n, name: 'before the webhook' })
+  await createIn(store, { id: 99n, name: 'before the webhook' })
   await add('all', receiver.url, { events: webhookEvents, secret })
   deliver()
   const id = -(2n ** 63n)
-  await store.create({ id, name: 'Tännle "\u{1f332}"', tag: '' })
-  await store.create({ id, name: 'Tännle "\u{1f332}"', tag: '' })
-  await store.update(id, { tag: null })
-  await store.remove(id)
+  await createIn(store, { id, name: 'Tännle "\u{1f332}"', tag: '' })
+  await createIn(store, { id, name: 'Tännle "\u{1f332}"', tag: '' })
+  await updateIn(store, id, { tag: null })
+  await removeFrom(store, id)
   const { received } = receiver
   await eventually(() => {
     clock.advance(100)
@@ -107,7 +108,7 @@ t.test(
     const receiver = await startPlain(t)
     await createPlants(store, 1, 500)
     await add('removals', receiver.url, { events: ['plantRemoved'], cursor: undefined })
-    await store.remove(7n)
+    await removeFrom(store, 7n)
     deliver()
     t.same(plantsOf(await receiver.until(1)), [7n])
     await eventually(async () => (await webhookIn(store, 'removals')).progress.lastSuccessAt)
@@ -130,7 +131,7 @@ t.test('failed deliveries are repeated with the same id', async (t) => {
   await add('orders', receiver.url, { events: webhookEvents })
   deliver()
   await createPlants(store, 1, 1)
-  await store.remove(1n)
+  await removeFrom(store, 1n)
   await eventually(() => receiver.received.length === 5)
   const { received } = receiver
   t.same(
@@ -185,7 +186,7 @@ t.test('410 removes the webhook', async (t) => {
   await add('orders', receiver.url)
   deliver()
   await createPlants(store, 1, 1)
-  await store.remove(1n)
+  await removeFrom(store, 1n)
   await eventually(() => log.length > 0)
   t.equal(receiver.received.length, 1)
   t.same(await new WebhookStore(store).list(), [])
@@ -555,7 +556,7 @@ t.test('a mirror delivers nothing until it is promoted', async (t) => {
   await new WebhookStore(store).remove('orders')
   await add('orders', receiver.url)
   await restrict(store, { expected: CONSISTENT, next: undefined })
-  await store.create({ id: 2n, name: 'created' })
+  await createIn(store, { id: 2n, name: 'created' })
   t.same(plantsIn(await receiver.until(1)), [2n])
 })
 

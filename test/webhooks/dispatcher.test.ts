@@ -9,6 +9,7 @@ import { CHANGES_MAX } from '../../src/stores/shared/page-limits.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import type { Message } from '../../src/webhooks/message.ts'
 import type { DeliveryResult } from '../../src/webhooks/sender.ts'
+import { createIn, updateIn } from '../helpers/single-changes.ts'
 import { changesAfter } from '../stores/changes.ts'
 import { createPlants, FastClock, idsFrom, newPlace, webhookIn } from './setting.ts'
 
@@ -124,7 +125,7 @@ t.test('progress does not pass an event that was not delivered', async (t) => {
 t.test('only the change that failed is delivered until it succeeds', async (t) => {
   const { store, start, attempts, plants, log } = await newWebhook(t)
   await createPlants(store, 1, 1)
-  await store.update(1n, { tag: 'Tree' })
+  await updateIn(store, 1n, { tag: 'Tree' })
   await createPlants(store, 2, 1)
   const webhook = await webhookIn(store, 'orders')
   const { cursor } = webhook.progress
@@ -177,8 +178,8 @@ t.test('large changes wait for others, and small ones do not', async (t) => {
   const clock = new FastClock()
   const webhooks = [await newWebhook(t), await newWebhook(t)] as const
   const [large, small] = webhooks
-  await large.store.create({ id: 1n, name: 'x'.repeat(20_000) })
-  await small.store.create({ id: 1n, name: 'Abies' })
+  await createIn(large.store, { id: 1n, name: 'x'.repeat(20_000) })
+  await createIn(small.store, { id: 1n, name: 'Abies' })
   for (const { start } of webhooks) await start({ inFlight, clock })
   await settle(() => small.attempts.length === 1)
   t.same(large.plants(), [])

@@ -1,25 +1,25 @@
+import { known } from '../../../contract/known.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
-import { textLength } from '../../../service/plant-content.ts'
 import type {
-  ApplyMode,
+  ChangeOf,
+  ChangeOutcome,
+  ChangeResult,
+  ChangeType,
   CountedRange,
   CountRequest,
   CreateResult,
   ListResult,
-  NewPlant,
-  NoMatch,
   PageRequest,
   PlantChange,
   PlantPage,
-  PlantPatch,
   SearchRequest,
   StoredPlant,
   TagPage,
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
-  GuardedChange,
-  GuardedResult,
+  ApplyMode,
+  Guard,
   RecordChange,
   RecordKey,
   RecordKind,
@@ -28,22 +28,28 @@ import type {
 } from '../../../service/record-store.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
-import { type ChangeList, measureList } from '../shared/plant-change.ts'
+import {
+  type ChangeList,
+  type GuardedList,
+  isGuarded,
+  measureChange,
+  measureList,
+} from '../shared/plant-change.ts'
 import type { Store, StoreAdvice } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
 import type { Connections } from './connection/connections.ts'
 import { CAN_READ } from './connection/permissions.ts'
-import { one, type PooledClient, type Run } from './connection/pooled-client.ts'
+import { one, type Run } from './connection/pooled-client.ts'
 import { advise, OBSERVATION, type Observation } from './connection/standby-guarantee.ts'
 import type { PostgresFeed } from './feed/postgres-feed.ts'
 import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
-import { changeGuarded } from './plants/guarded-changes.ts'
+import { applyGuarded } from './plants/guarded-changes.ts'
 import { applyLists } from './plants/lists.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
 import { listTags } from './plants/tag-scan.ts'
-import { removePlant, updatePlant } from './plants/updates.ts'
+import { changePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
 import type { PostgresMetrics } from './postgres-metrics.ts'
 import { changeRecords, findRecord, listRecords } from './records/records.ts'
@@ -56,7 +62,7 @@ const PING = `SELECT (SELECT id FROM plants LIMIT 1) AS id, ${OBSERVATION} WHERE
  */
 export class PostgresStore implements Store {
   readonly #connections: Connections
-  readonly #creates: GroupCommit<NewPlant, CreateResult>
+  readonly #creates: GroupCommit<ChangeOf<'create'>, CreateResult>
   readonly #lists: GroupCommit<ChangeList, ListResult>
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #feed: PostgresFeed
@@ -82,11 +88,11 @@ export class PostgresStore implements Store {
     const waiting = this.#waiting
     this.#creates = new GroupCommit({
       waiting,
-      commit: (plants: readonly NewPlant[]) =>
+      commit: (plants: readonly ChangeOf<'create'>[]) =>
         this.#commit(plants.length, () =>
           connections.verified((client) => createPlants(client, plants)),
         ),
-      sizeOf: (plant) => ({ changes: 1, text: textLength(plant) }),
+      sizeOf: measureChange,
     })
     this.#lists = new GroupCommit({
       waiting,
@@ -119,12 +125,18 @@ export class PostgresStore implements Store {
   /** Replicas scale a service on PostgreSQL. */
   share(): undefined {}
 
-  create(plant: NewPlant): Promise<CreateResult> {
-    return this.#creates.submit(plant)
+  change<Type extends ChangeType>(change: ChangeOf<Type>): Promise<ChangeOutcome<Type>> {
+    // TypeScript does not relate the type of the change to that of its outcome.
+    return this.#change(change) as Promise<ChangeOutcome<Type>>
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
-    return this.#lists.submit({ changes, mode })
+  apply<Mode extends ApplyMode | Guard>(
+    changes: readonly PlantChange[],
+    mode: Mode,
+  ): Promise<ListResult<Mode>> {
+    const list: ChangeList = { changes, mode }
+    const results = isGuarded(list) ? this.#applyGuarded(list) : this.#lists.submit(list)
+    return results as Promise<ListResult<Mode>>
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
@@ -151,29 +163,8 @@ export class PostgresStore implements Store {
     return listTags(this.#readPlants, request)
   }
 
-  update(
-    id: bigint,
-    patch: PlantPatch,
-    expected?: readonly string[],
-  ): Promise<StoredPlant | NoMatch> {
-    return this.#change((client) => updatePlant(client, id, patch, expected))
-  }
-
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#change((client) => removePlant(client, id, expected))
-  }
-
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
     return this.#connections.readSnapshot((run) => exportPlants(run, this.#readsIncomplete))
-  }
-
-  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
-    return this.#inFlight.track(async () => {
-      const result = await changeGuarded(this.#connections, change)
-      this.#feed.noteCommit()
-      await this.#feed.noteList(change.changes.length)
-      return result
-    })
   }
 
   findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
@@ -222,9 +213,30 @@ export class PostgresStore implements Store {
   readonly #read: Run = (text, values) =>
     this.#inFlight.track(() => this.#connections.query(text, values))
 
-  /** Makes one change. */
-  #change<Result>(make: (client: PooledClient) => Promise<Result>): Promise<Result> {
-    return this.#inFlight.track(() => this.#commit(1, () => this.#connections.verifiedChange(make)))
+  async #change(change: PlantChange): Promise<ChangeOutcome> {
+    switch (change.type) {
+      case 'create':
+        return this.#creates.submit(change)
+      case 'put': {
+        const results = await this.#lists.submit({ changes: [change], mode: 'each' })
+        return known(results[0]) as ChangeResult<'put'>
+      }
+      default:
+        return this.#inFlight.track(() =>
+          this.#commit(1, () =>
+            this.#connections.verifiedChange((client) => changePlant(client, change)),
+          ),
+        )
+    }
+  }
+
+  #applyGuarded(list: GuardedList): Promise<ListResult<Guard>> {
+    return this.#inFlight.track(async () => {
+      const results = await applyGuarded(this.#connections, list)
+      this.#feed.noteCommit()
+      await this.#feed.noteList(list.changes.length)
+      return results
+    })
   }
 
   /** Makes changes, then wakes the readers of the feed and measures the commit. */

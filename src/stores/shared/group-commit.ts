@@ -19,9 +19,12 @@ export interface GroupCommitOptions<Change, Result> {
   /**
    * Makes changes in one transaction and resolves to their results. Can postpone any but the first, and refuse some. One
    * call at a time is in flight.
+   *
+   * @param size of all changes
    */
   readonly commit: (
     changes: readonly Change[],
+    size: Size,
   ) => Promise<(Result | Postponed | StoreUnavailable)[]>
   /** The size that a change counts toward the limits while it waits. */
   readonly sizeOf: (change: Change) => Size
@@ -102,7 +105,8 @@ export class GroupCommit<Change, Result> {
     this.#isCommitting = true
     let taken = this.#take()
     try {
-      const results = await this.#commit(taken.map(({ change }) => change))
+      const changes = taken.map(({ change }) => change)
+      const results = await this.#commit(changes, sizeOfAll(taken))
       const postponed: Waiting<Change, Result>[] = []
       for (const [index, waiting] of taken.entries()) {
         const result = results[index] as Result | Postponed | StoreUnavailable

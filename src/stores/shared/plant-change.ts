@@ -6,7 +6,6 @@ import {
   toContent,
 } from '../../../service/plant-content.ts'
 import {
-  type ApplyMode,
   type ChangeResult,
   type ChangeType,
   contentVersion,
@@ -18,19 +17,31 @@ import {
   type PlantPatch,
   type StoredPlant,
 } from '../../../service/plant-store.ts'
+import type { ApplyMode, Guard } from '../../../service/record-store.ts'
 import type { Size } from './group-commit.ts'
 import { ROW_TEXT_MAX } from './page-limits.ts'
 
 /** The parameters of PlantStore.apply. */
 export interface ChangeList {
   readonly changes: readonly PlantChange[]
-  readonly mode: ApplyMode
-  /** How much text several changes may affect, in bytes. By default LIST_TEXT_MAX. */
-  readonly textMax?: number
+  readonly mode: ApplyMode | Guard
 }
 
-/** The changes of some types. */
-export type ChangeOf<Type extends ChangeType> = Extract<PlantChange, { readonly type: Type }>
+export type GuardedList = ChangeList & { readonly mode: Guard }
+
+export function isGuarded(list: ChangeList): list is GuardedList {
+  return typeof list.mode === 'object'
+}
+
+/** Whether changes had the effect that their guard requires. */
+export function hasEffect(
+  { effect }: Pick<Guard, 'effect'>,
+  results: readonly ChangeResult[],
+): boolean {
+  if (effect === undefined) return true
+  const count = (result: ChangeResult) => results.filter((each) => each === result).length
+  return count('created') === effect.created && count('removed') === effect.removed
+}
 
 /** What a change does to a plant. */
 export interface Decision<Type extends ChangeType = ChangeType> {
@@ -127,7 +138,6 @@ export function textBytes({ name, tag, fields }: Plant): number {
 }
 
 /**
-/**
  * Whether a change affects a large plant, or makes one.
  *
  * @param bytes of the plant's text before it; undefined if there is no plant
@@ -144,8 +154,9 @@ export function isLarge(change: PlantChange, bytes = 0, bytesMax = ROW_TEXT_MAX)
 export const LARGE_PLANTS = { bytes: 2 ** 16, affectedMax: LIST_TEXT_MAX / 4 }
 
 /** How much text the changes of a list may affect, in bytes. A single change may affect any. */
-export function listTextMax({ changes, textMax = LIST_TEXT_MAX }: ChangeList): number {
-  return changes.length > 1 ? textMax : Number.MAX_SAFE_INTEGER
+export function listTextMax(list: ChangeList): number {
+  if (list.changes.length <= 1) return Number.MAX_SAFE_INTEGER
+  return isGuarded(list) ? list.mode.textMax : LIST_TEXT_MAX
 }
 
 /** The size that a change counts toward the limits on waiting changes. */
@@ -155,12 +166,18 @@ export function measureChange(change: PlantChange): Size {
 
 /**
  * A list counts as its number of changes, so that other changes do not wait for many lists. A longer list of an import
- * counts as the longest list of a request. Otherwise, it could exceed the limit on its own.
+ * counts as the longest list of a request. Otherwise, it could exceed the limit on its own. A list with a guard counts
+ * as one change, because only one is ever in flight.
  */
-export function measureList({ changes }: Pick<ChangeList, 'changes'>): Size {
+export function countListed(list: ChangeList): number {
+  return isGuarded(list) ? 1 : Math.min(list.changes.length, limits.changePlants.body.maxItems)
+}
+
+/** The size that a list counts toward the limits on waiting changes. */
+export function measureList(list: ChangeList): Size {
   let text = 0
-  for (const change of changes) text += measureText(change)
-  return { changes: Math.min(changes.length, limits.changePlants.body.maxItems), text }
+  for (const change of list.changes) text += measureText(change)
+  return { changes: countListed(list), text }
 }
 
 function measureText(change: PlantChange): number {

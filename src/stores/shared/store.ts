@@ -1,6 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
 import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
-import type { GuardedStore, RecordStore } from '../../../service/record-store.ts'
+import type { RecordStore } from '../../../service/record-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */
@@ -33,7 +33,7 @@ export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<RecordStor
 }
 
 /** Plants and records in one database. */
-export interface Store extends ThreadStore, PlantStore, GuardedStore {
+export interface Store extends ThreadStore, PlantStore {
   /**
    * Lets other threads use the store, through `Engine.join`. Close the store only after the threads have closed theirs.
    * Returns a link for each of them, or undefined if only this thread can use the store.

@@ -2,17 +2,15 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
 import type {
-  ApplyMode,
+  ChangeOf,
+  ChangeOutcome,
+  ChangeType,
   CountedRange,
   CountRequest,
-  CreateResult,
   ListResult,
-  NewPlant,
-  NoMatch,
   PageRequest,
   PlantChange,
   PlantPage,
-  PlantPatch,
   SearchRequest,
   StoredPlant,
   StoreUnavailable,
@@ -20,8 +18,8 @@ import type {
   TagsRequest,
 } from '../../../service/plant-store.ts'
 import type {
-  GuardedChange,
-  GuardedResult,
+  ApplyMode,
+  Guard,
   RecordChange,
   RecordKey,
   RecordKind,
@@ -30,7 +28,7 @@ import type {
 } from '../../../service/record-store.ts'
 import { restrictedError } from '../../../service/restriction.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
-import { GroupCommit, type Postponed, WaitingChanges } from '../shared/group-commit.ts'
+import { GroupCommit, type Postponed, type Size, WaitingChanges } from '../shared/group-commit.ts'
 import { RetentionClock } from '../shared/retention-clock.ts'
 import type { Store, StoreAdvice, StoreLink } from '../shared/store.ts'
 import type { Metrics } from '../shared/store-metrics.ts'
@@ -135,7 +133,7 @@ export class SqliteStore implements Store {
     metrics?.measureWaiting(waiting)
     if (this.#writerHost !== undefined) metrics?.measureSpace(given.file)
     this.#groupCommit = new GroupCommit({
-      commit: (changes) => this.#commit(changes),
+      commit: (changes, size) => this.#commit(changes, size),
       sizeOf: measureCall,
       waiting,
     })
@@ -165,12 +163,15 @@ export class SqliteStore implements Store {
     })
   }
 
-  create(plant: NewPlant): Promise<CreateResult> {
-    return this.#write({ ...plant, type: 'create' })
+  change<Type extends ChangeType>(change: ChangeOf<Type>): Promise<ChangeOutcome<Type>> {
+    return this.#groupCommit.submit(change) as Promise<ChangeOutcome<Type>>
   }
 
-  apply(changes: readonly PlantChange[], mode: ApplyMode): Promise<ListResult> {
-    return this.#write({ type: 'apply', changes, mode })
+  apply<Mode extends ApplyMode | Guard>(
+    changes: readonly PlantChange[],
+    mode: Mode,
+  ): Promise<ListResult<Mode>> {
+    return this.#write({ type: 'apply', changes, mode }) as Promise<ListResult<Mode>>
   }
 
   get(id: bigint): Promise<StoredPlant | undefined> {
@@ -197,26 +198,10 @@ export class SqliteStore implements Store {
     return this.#reader.listTags(request)
   }
 
-  update(
-    id: bigint,
-    patch: PlantPatch,
-    expected?: readonly string[],
-  ): Promise<StoredPlant | NoMatch> {
-    return this.#write({ type: 'update', id, patch, expected })
-  }
-
-  remove(id: bigint, expected?: readonly string[]): Promise<'removed' | NoMatch> {
-    return this.#write({ type: 'remove', id, expected })
-  }
-
   exportPlants(): AsyncIterable<readonly StoredPlant[]> {
     const readsIncomplete = this.#readsIncomplete
     const toUnavailable = this.#file?.mapError
     return exportPlants(this.#openSnapshot, { readsIncomplete, toUnavailable })
-  }
-
-  changeGuarded(change: GuardedChange): Promise<GuardedResult> {
-    return this.#write({ type: 'changeGuarded', change })
   }
 
   async findRecord(kind: RecordKind, key: RecordKey): Promise<StoredRecord | undefined> {
@@ -275,13 +260,14 @@ export class SqliteStore implements Store {
 
   async #commit(
     changes: readonly WriteCall[],
+    size: Size,
   ): Promise<(WriteResult | Postponed | StoreUnavailable)[]> {
-    const results = await this.#makeChanges(changes)
+    const results = await this.#makeChanges(changes, size)
     return results.map((result) => (isRefused(result) ? restrictedError(result.refusedBy) : result))
   }
 
-  async #makeChanges(changes: readonly WriteCall[]): Promise<CommitResult[]> {
-    if (this.#writer instanceof WriterClient) return this.#writer.commit(changes)
+  async #makeChanges(changes: readonly WriteCall[], size: Size): Promise<CommitResult[]> {
+    if (this.#writer instanceof WriterClient) return this.#writer.commit(changes, size)
     try {
       return this.#writer.commit(changes)
     } finally {

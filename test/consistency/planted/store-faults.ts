@@ -9,6 +9,7 @@ import {
   type StoredPlant,
   StoreUnavailable,
 } from '../../../service/plant-store.ts'
+import { onChange } from '../../helpers/single-changes.ts'
 import { pageWith, plantsIn } from '../../stores/plants.ts'
 import type { StoreFault } from './faulty-service.ts'
 
@@ -18,16 +19,20 @@ const RARE = 20
 const earlyResponse: StoreFault = {
   name: 'a response before the commit',
   plant: (store, random) => ({
-    remove: async (id, expected) => {
-      const plant = await store.get(id)
-      if (plant === undefined || expected !== undefined || !random.oneIn(RARE)) {
-        return store.remove(id, expected)
-      }
-      setTimeout(5)
-        .then(() => store.remove(id))
-        .catch(() => {})
-      return 'removed'
-    },
+    change: onChange(
+      'remove',
+      async (change) => {
+        const plant = await store.get(change.id)
+        if (plant === undefined || change.expected !== undefined || !random.oneIn(RARE)) {
+          return store.change(change)
+        }
+        setTimeout(5)
+          .then(() => store.change(change))
+          .catch(() => {})
+        return 'removed'
+      },
+      store,
+    ),
   }),
 }
 
@@ -49,14 +54,18 @@ const oldSnapshot: StoreFault = {
 const lostRemoval: StoreFault = {
   name: 'a removal that is lost',
   plant: (store, random) => ({
-    remove: async (id, expected) => {
-      const plant = await store.get(id)
-      const result = await store.remove(id, expected)
-      if (result === 'removed' && plant !== undefined && random.oneIn(RARE)) {
-        await store.create(plant)
-      }
-      return result
-    },
+    change: onChange(
+      'remove',
+      async (change) => {
+        const plant = await store.get(change.id)
+        const result = await store.change(change)
+        if (result === 'removed' && plant !== undefined && random.oneIn(RARE)) {
+          await store.change({ ...plant, type: 'create' })
+        }
+        return result
+      },
+      store,
+    ),
   }),
 }
 
@@ -65,13 +74,17 @@ const rolledBackReplay: StoreFault = {
   plant: (store, random) => {
     const rolledBack = new Set<string>()
     return {
-      create: async (plant) => {
-        const key = toJson(plant)
-        if (rolledBack.has(key)) return 'replayed'
-        if (!random.oneIn(RARE)) return store.create(plant)
-        rolledBack.add(key)
-        throw new StoreUnavailable('failing', 'rolled back')
-      },
+      change: onChange(
+        'create',
+        async (change) => {
+          const key = toJson(change)
+          if (rolledBack.has(key)) return 'replayed'
+          if (!random.oneIn(RARE)) return store.change(change)
+          rolledBack.add(key)
+          throw new StoreUnavailable('failing', 'rolled back')
+        },
+        store,
+      ),
     }
   },
 }
@@ -81,10 +94,10 @@ const halfBatch: StoreFault = {
   plant: (store) => ({
     apply: async (changes, mode) => {
       const first = await store.apply(changes.slice(0, 1), mode)
-      if (first === 'too-large' || first.some(isRefusal)) return store.apply(changes, mode)
+      if (!Array.isArray(first) || first.some(isRefusal)) return store.apply(changes, mode)
       await setTimeout(5)
       const others = await store.apply(changes.slice(1), mode)
-      return others === 'too-large' ? others : [...first, ...others]
+      return Array.isArray(others) ? [...first, ...others] : others
     },
   }),
 }
@@ -93,35 +106,48 @@ const droppedFields: StoreFault = {
   name: 'a create that drops the own fields',
   hasFields: true,
   plant: (store, random) => ({
-    create: (plant) => {
-      const { fields: _, ...others } = plant
-      return store.create(random.oneIn(RARE) ? others : plant)
-    },
+    change: onChange(
+      'create',
+      (change) => {
+        const { fields: _, ...others } = change
+        return store.change(random.oneIn(RARE) ? others : change)
+      },
+      store,
+    ),
   }),
 }
 
 const unguardedUpdate: StoreFault = {
   name: 'If-Match checked before the transaction',
   plant: (store) => ({
-    update: async (id, patch, expected) => {
-      const plant = await store.get(id)
-      if (plant === undefined) return 'not-found'
-      if (expected !== undefined && !expected.includes(contentVersion(plant))) return 'changed'
-      await setImmediate()
-      return store.update(id, patch)
-    },
+    change: onChange(
+      'update',
+      async ({ expected, ...change }) => {
+        const plant = await store.get(change.id)
+        if (plant === undefined) return 'not-found'
+        if (expected !== undefined && !expected.includes(contentVersion(plant))) return 'changed'
+        await setImmediate()
+        return store.change(change)
+      },
+      store,
+    ),
   }),
 }
 
 const lostUpdate: StoreFault = {
   name: 'an update that overwrites another',
   plant: (store) => ({
-    update: async (id, patch, expected) => {
-      const plant = await store.get(id)
-      if (plant === undefined || expected !== undefined) return store.update(id, patch, expected)
-      await setImmediate()
-      return store.update(id, { name: plant.name, tag: plant.tag ?? null, ...patch })
-    },
+    change: onChange(
+      'update',
+      async (change) => {
+        const plant = await store.get(change.id)
+        if (plant === undefined || change.expected !== undefined) return store.change(change)
+        await setImmediate()
+        const patch = { name: plant.name, tag: plant.tag ?? null, ...change.patch }
+        return store.change({ ...change, patch })
+      },
+      store,
+    ),
   }),
 }
 
@@ -152,10 +178,14 @@ function joined(first: PlantPage, second: PlantPage): PlantPage {
 const conflictReplayed: StoreFault = {
   name: 'a conflict answered like a replay',
   plant: (store, random) => ({
-    create: async (plant) => {
-      const result = await store.create(plant)
-      return result === 'conflict' && random.oneIn(RARE) ? 'replayed' : result
-    },
+    change: onChange(
+      'create',
+      async (change) => {
+        const result = await store.change(change)
+        return result === 'conflict' && random.oneIn(RARE) ? 'replayed' : result
+      },
+      store,
+    ),
   }),
 }
 

@@ -11,6 +11,7 @@ import { importPlants } from '../../../src/transfer/import.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { EventStream, setCommentInterval } from '../../helpers/event-stream.ts'
 import { readAll, type Service, startService } from '../../helpers/service.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { ask, closed } from '../../helpers/threads.ts'
 import { startWaitingService } from '../../helpers/waiting-service.ts'
 
@@ -166,7 +167,7 @@ t.test('a stream whose page does not fit into memory reads it again later', asyn
   const stream = await EventStream.open(t, service, { path: '/changes' })
   for (let comments = 0; comments < 3; comments++) t.equal(await stream.nextBlock(), ':')
   // The page is larger when it is read again.
-  await service.store.create({ id: 2n, name: 'x'.repeat(MIB / 4) })
+  await createIn(service.store, { id: 2n, name: 'x'.repeat(MIB / 4) })
   release()
   t.match(await stream.changes(2), [{ id: 1n }, { id: 2n }])
   while (!isUnused(service)) await new Promise(setImmediate)

@@ -7,6 +7,7 @@ import { contentVersion } from '../../../service/plant-store.ts'
 import { latestCursor } from '../../helpers/changes.ts'
 import { EventStream } from '../../helpers/event-stream.ts'
 import { type Service, startService } from '../../helpers/service.ts'
+import { createIn, removeFrom } from '../../helpers/single-changes.ts'
 
 const all: readonly OwnField[] = [
   { name: 'height', schema: { type: 'integer', format: 'int32' } },
@@ -35,11 +36,11 @@ t.before(async () => {
 /** Plant 1 has all fields. */
 t.beforeEach(async () => {
   const { store } = service
-  for (const id of [1n, 2n, 3n, 4n]) await store.remove(id)
+  for (const id of [1n, 2n, 3n, 4n]) await removeFrom(store, id)
   start = await latestCursor(service)
-  await store.create({ id: 1n, name: 'Abies', tag: 'Tree', fields: STORED })
-  await store.create({ id: 2n, name: 'Picea', fields: '"height":5' })
-  await store.create({ id: 3n, name: 'Tilia' })
+  await createIn(store, { id: 1n, name: 'Abies', tag: 'Tree', fields: STORED })
+  await createIn(store, { id: 2n, name: 'Picea', fields: '"height":5' })
+  await createIn(store, { id: 3n, name: 'Tilia' })
 })
 
 /** The stored plant with all its fields. */

@@ -61,7 +61,7 @@ const create: Steps = ({ content }) =>
   fc.tuple(id, content).map(([id, plant]) => [
     { body: { id, ...plant } },
     (model) => {
-      const conflict = model.create({ id, ...toPlant(plant) }) === 'conflict'
+      const conflict = model.change({ type: 'create', id, ...toPlant(plant) }) === 'conflict'
       return conflict ? { status: 409 } : { status: 200, json: plant }
     },
   ])
@@ -97,7 +97,7 @@ const listedCreate = ({ content }: Contents): fc.Arbitrary<ListedChange> =>
     const effects = { created: 'created', replayed: 'unchanged', conflict: 409 } as const
     return {
       json: { op: 'create', id, ...content },
-      apply: (model) => effects[model.create({ id, ...toPlant(content) })],
+      apply: (model) => effects[model.change({ type: 'create', id, ...toPlant(content) })],
     }
   })
 
@@ -110,7 +110,12 @@ const listedUpdate = (
     json: { op, id, ...json, ...ifMatchOf(before) },
     apply: (model) => {
       const stored = model.get(id)
-      const result = model.update(id, patch, before && [versionOf(before)])
+      const result = model.change({
+        type: 'update',
+        id,
+        patch,
+        expected: before && [versionOf(before)],
+      })
       if (typeof result === 'string') return REJECTED[result]
       return versionTag(result) === versionTag(stored as Plant) ? 'unchanged' : 'changed'
     },
@@ -120,9 +125,8 @@ const listedRemove = (contents: Contents): fc.Arbitrary<ListedChange> =>
   fc.record({ id, before: version(contents) }).map(({ id, before }) => ({
     json: { op: 'remove', id, ...ifMatchOf(before) },
     apply: (model) => {
-      const result = model.remove(id, before && [versionOf(before)])
-      if (result === 'not-found' && before === undefined) return 'unchanged'
-      return result === 'removed' ? result : REJECTED[result]
+      const result = model.change({ type: 'remove', id, expected: before && [versionOf(before)] })
+      return result === 'removed' || result === 'unchanged' ? result : REJECTED[result]
     },
   }))
 
@@ -171,7 +175,7 @@ const replace: Steps = (contents) =>
     .tuple(id, contents.content, expected(contents))
     .map(([id, body, before]) => [
       { method: 'PUT', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
-      (model) => changed(model.update(id, toReplacement(body), before?.map(versionOf))),
+      (model) => changed(model, id, toReplacement(body), before),
     ])
 
 const update: Steps = (contents) =>
@@ -179,15 +183,16 @@ const update: Steps = (contents) =>
     .tuple(id, contents.patch, expected(contents))
     .map(([id, body, before]) => [
       { method: 'PATCH', path: `/plants/${id}`, body, headers: headerOf('if-match', before) },
-      (model) => changed(model.update(id, toPatch(body), before?.map(versionOf))),
+      (model) => changed(model, id, toPatch(body), before),
     ])
 
 const remove: Steps = (contents) =>
   fc.tuple(id, expected(contents)).map(([id, before]) => [
     { method: 'DELETE', path: `/plants/${id}`, headers: headerOf('if-match', before) },
     (model) => {
-      const result = model.remove(id, before?.map(versionOf))
-      return { status: result === 'removed' ? 204 : REJECTED[result] }
+      const result = model.change({ type: 'remove', id, expected: before?.map(versionOf) })
+      if (result === 'removed') return { status: 204 }
+      return { status: result === 'unchanged' ? 404 : REJECTED[result] }
     },
   ])
 
@@ -272,7 +277,13 @@ export async function compareWithModel(
   )
 }
 
-function changed(result: StoredPlant | keyof typeof REJECTED): Expected {
+function changed(
+  model: PlantModel,
+  id: bigint,
+  patch: PlantPatch,
+  before: Content[] | undefined,
+): Expected {
+  const result = model.change({ type: 'update', id, patch, expected: before?.map(versionOf) })
   if (typeof result === 'string') return { status: REJECTED[result] }
   return { status: 200, json: toJson(result), etag: versionTag(result) }
 }

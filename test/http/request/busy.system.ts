@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { answersOf, readAll, startService } from '../../helpers/service.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 
 const MIB = 2 ** 20
 
@@ -62,8 +63,8 @@ t.test(
     })
     // Six bytes of JSON per character: in total more than the system's buffers hold.
     const name = '\x01'.repeat(2 * MIB)
-    await service.store.create({ id: 1n, name })
-    await service.store.create({ id: 2n, name: 'Abies alba Mill.' })
+    await createIn(service.store, { id: 1n, name })
+    await createIn(service.store, { id: 2n, name: 'Abies alba Mill.' })
     const request = formatHead(service, 'GET /plants/1')
     const sockets: Socket[] = []
     const read = { method: 'GET', path: '/plants/1' }

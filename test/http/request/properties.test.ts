@@ -11,6 +11,7 @@ import {
 import { schemaOf } from '../../helpers/contract-check.ts'
 import { runs } from '../../helpers/runs.ts'
 import { parseExact, type Service, startService } from '../../helpers/service.ts'
+import { createIn, removeFrom } from '../../helpers/single-changes.ts'
 
 const ID = 2n ** 62n
 const PATH = `/plants/${ID}`
@@ -42,7 +43,7 @@ t.test('every valid create is stored exactly and can be repeated', async () => {
   await fc.assert(
     fc.asyncProperty(...members, async (members, more) => {
       const id = integerOf(members.id as string)
-      await service.store.remove(id)
+      await removeFrom(service.store, id)
       const content = contentOf(members)
       for (const body of [objectText({ ...more, ...members }), objectText(members)]) {
         const answer = await service.call({ body })
@@ -65,8 +66,8 @@ const METHODS = {
 }
 for (const [method, { schema, path, kept }] of Object.entries(METHODS)) {
   const send = async (members: Record<string, string>) => {
-    await service.store.remove(ID)
-    await service.store.create({ id: ID, ...stored })
+    await removeFrom(service.store, ID)
+    await createIn(service.store, { id: ID, ...stored })
     return service.call({ method, path, body: objectText(members) })
   }
 

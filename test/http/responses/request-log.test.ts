@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { type StartOptions, startService } from '../../helpers/service.ts'
+import { onChange } from '../../helpers/single-changes.ts'
 
 interface Line {
   readonly level: number
@@ -107,10 +108,10 @@ t.test('a change is logged even if its client has disconnected', async (t) => {
     { logRequests: 'changes' },
     {
       instead: {
-        remove: () => {
+        change: onChange('remove', () => {
           begun.resolve()
           return gate.promise
-        },
+        }),
       },
     },
   )

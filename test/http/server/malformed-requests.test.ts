@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { assertIntact } from '../../helpers/rejection.ts'
 import { answersOf, readAll, type Service, sendRaw, startService } from '../../helpers/service.ts'
+import { onChange } from '../../helpers/single-changes.ts'
 
 let service: Service
 t.before(async () => {
@@ -96,7 +97,9 @@ test('a malformed request is rejected after the response to the request before i
 
 test('a malformed request is rejected once, even if it arrives in parts', async (t) => {
   const gate = Promise.withResolvers<'created'>()
-  const { app, port, token } = await startService(t, { instead: { create: () => gate.promise } })
+  const { app, port, token } = await startService(t, {
+    instead: { change: onChange('create', () => gate.promise) },
+  })
   const warnings: Error[] = []
   const record = (warning: Error) => warnings.push(warning)
   process.on('warning', record)

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { openConnection } from '../../helpers/connection.ts'
 import { answersOf, readAll, type Service, startService } from '../../helpers/service.ts'
+import { createIn, onChange } from '../../helpers/single-changes.ts'
 import { closed } from '../../helpers/threads.ts'
 
 const MIB = 2 ** 20
@@ -26,10 +27,10 @@ async function startHeldService(t: Test) {
         first.resolve()
         return gate.promise
       },
-      remove: async (id) => {
+      change: onChange('remove', async ({ id }) => {
         begun.push(`DELETE ${id}`)
         return 'not-found'
-      },
+      }),
     },
   })
   return { service, begun, first: first.promise, release: () => gate.resolve(undefined) }
@@ -55,7 +56,7 @@ t.test('a connection serves one request at a time, and closes after another arri
 t.test('a client that pipelines can take its time to read the response', async (t) => {
   // The system takes all of it at once, but delivers only a part before the client reads.
   const name = 'x'.repeat(MIB)
-  await service.store.create({ id: 101n, name })
+  await createIn(service.store, { id: 101n, name })
   const socket = openConnection(t, service).pause()
   const request = once(service.app.server, 'request')
   // More than the service reads.
@@ -74,7 +75,7 @@ t.test(
   async (t) => {
     // More than the system takes.
     const name = 'x'.repeat(8 * MIB)
-    await service.store.create({ id: 102n, name })
+    await createIn(service.store, { id: 102n, name })
     const socket = openConnection(t, service).pause()
     socket.write(head(service, 'GET /plants/102'))
     const [, response] = (await once(service.app.server, 'request')) as [unknown, ServerResponse]

@@ -6,6 +6,7 @@ import t from 'tap'
 import { closeSlowConnections } from '../../../src/http/server/connection-timeouts.ts'
 import { formatHead, openConnection } from '../../helpers/connection.ts'
 import { answersOf, readAll, type Service, startService } from '../../helpers/service.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 
 const MIB = 2 ** 20
 
@@ -15,7 +16,7 @@ t.test('a client that does not read is disconnected, and one that waits is not',
     responseTimeoutMs: 400,
     instead: { get: (id) => (id === 2n ? gate.promise : service.store.get(id)) },
   })
-  await service.store.create({ id: 1n, name: '\x01'.repeat(2 * MIB) })
+  await createIn(service.store, { id: 1n, name: '\x01'.repeat(2 * MIB) })
   const socket = openConnection(t, service)
   const bytes = readAll(socket)
   socket.write(formatHead(service, 'GET /plants/2', 'Connection: close\r\n'))

@@ -11,6 +11,7 @@ import type { PlantStoreOptions } from '../../../src/index.ts'
 import { startPlantStore } from '../../../src/index.ts'
 import { issue, writeFiles } from '../../helpers/certificates.ts'
 import { readAll, type Service, type StartOptions, startService } from '../../helpers/service.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { ask } from '../../helpers/threads.ts'
 import { connectTls, sendTls } from '../../helpers/tls-client.ts'
 
@@ -84,7 +85,7 @@ t.test('an https URL is served over TLS', async (t) => {
 t.test('what follows an unread response over TLS is not served', async (t) => {
   // The service waits so long for the client to close the connection.
   const { port, token, store, app } = await startTls(t, { responseTimeoutMs: 3000 })
-  await store.create({ id: 1n, name: 'x'.repeat(2 ** 23) })
+  await createIn(store, { id: 1n, name: 'x'.repeat(2 ** 23) })
   for (const last of ['', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n']) {
     const socket = (await connectTls(port, ca)).pause()
     socket.write(head('GET', '/plants/1', token))

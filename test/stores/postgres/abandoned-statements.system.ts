@@ -12,6 +12,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { PostgresServer, startPostgres } from '../../../tools/postgres/server.ts'
 import { issue } from '../../helpers/certificates.ts'
 import { createAll } from '../../helpers/lists.ts'
+import { createIn, updateIn } from '../../helpers/single-changes.ts'
 import { countWaiting, nameOf, silentHost } from './sessions.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
@@ -55,9 +56,9 @@ t.test('a locked table leaves no statements waiting on the server', async (t) =>
   await lockPlants(t, url)
   for (let round = 0; round < 2; round++) {
     const calls = Array.from({ length: 20 }, (_, index) => [
-      store.create({ id: BigInt(index), name: 'x' }),
+      createIn(store, { id: BigInt(index), name: 'x' }),
       createAll(store, [{ id: BigInt(index), name: 'x' }]),
-      store.update(BigInt(index), { name: 'x' }),
+      updateIn(store, BigInt(index), { name: 'x' }),
       store.get(BigInt(index)),
     ]).flat()
     const results = await Promise.allSettled<unknown>(calls)
@@ -103,14 +104,14 @@ t.test('a frozen server delays a call no longer than the timeout', async (t) => 
   await frozen.start()
   const hosts = [frozen.host, new URL(other.url).host]
   const store = await open(t, `postgres://plants@${hosts}/postgres`)
-  await store.create({ id: 1n, name: 'x' })
+  await createIn(store, { id: 1n, name: 'x' })
   frozen.freeze()
   t.teardown(() => frozen.thaw())
   for (const call of [
-    () => store.update(1n, { name: 'y' }, ['name=x']),
+    () => updateIn(store, 1n, { name: 'y' }, ['name=x']),
     () => createAll(store, [{ id: 2n, name: 'x' }]),
     () => store.get(1n),
-    () => store.create({ id: 3n, name: 'x' }),
+    () => createIn(store, { id: 3n, name: 'x' }),
   ]) {
     const elapsed = await timeFailure(t, call)
     t.ok(elapsed < TIMEOUT_MS + MARGIN_MS, `after ${Math.round(elapsed)} ms`)
@@ -124,7 +125,7 @@ t.test('a store closes although the server is frozen', async (t) => {
   await Promise.all([store.get(1n), store.list({ limit: 1 })])
   frozen.freeze()
   t.teardown(() => frozen.thaw())
-  const pending = t.rejects(store.create({ id: 1n, name: 'x' }), { name: 'StoreUnavailable' })
+  const pending = t.rejects(createIn(store, { id: 1n, name: 'x' }), { name: 'StoreUnavailable' })
   await store.close()
   await pending
 })

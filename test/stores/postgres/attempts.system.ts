@@ -3,6 +3,7 @@ import { contentVersion } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { startPostgres } from '../../../tools/postgres/server.ts'
+import { createIn, removeFrom, updateIn } from '../../helpers/single-changes.ts'
 import { emptyDatabases } from './databases.ts'
 
 const { server, emptyDatabase } = await startPostgres(t)
@@ -15,7 +16,7 @@ async function contendedStore(t: Test) {
   const { url, query } = await database()
   const store = await PostgresStore.open({ url, timeout: 60_000 })
   t.teardown(() => store.close())
-  await store.create({ id: 1n, name: 'x' })
+  await createIn(store, { id: 1n, name: 'x' })
   await query(`
     CREATE SEQUENCE attempts;
     CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS
@@ -31,9 +32,9 @@ async function contendedStore(t: Test) {
 const expected = [contentVersion({ name: 'x' })]
 
 const CHANGES: readonly [what: string, change: (store: PostgresStore) => Promise<unknown>][] = [
-  ['update', (store: PostgresStore) => store.update(1n, { name: 'y' }, expected)],
-  ['remove', (store: PostgresStore) => store.remove(1n, expected)],
-  ['create', (store: PostgresStore) => store.create({ id: 2n, name: 'x' })],
+  ['update', (store: PostgresStore) => updateIn(store, 1n, { name: 'y' }, expected)],
+  ['remove', (store: PostgresStore) => removeFrom(store, 1n, expected)],
+  ['create', (store: PostgresStore) => createIn(store, { id: 2n, name: 'x' })],
   ['import', (store: PostgresStore) => importPlants(store, [{ id: 2n, name: 'x' }], 'stop')],
 ]
 for (const [what, change] of CHANGES) {

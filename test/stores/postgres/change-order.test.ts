@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom } from '../../helpers/single-changes.ts'
 import { changesAfter, contentOf, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { countWaiting, nameOf } from './sessions.ts'
@@ -66,11 +67,11 @@ t.test('a transaction that stays open delays only its own changes', async (t) =>
   await open.query(rename(1n, 'open'))
   await later.query(BEGIN)
   await later.query(rename(2n, 'later'))
-  await store.create({ id: 3n, name: 'meanwhile' })
+  await createIn(store, { id: 3n, name: 'meanwhile' })
   const meanwhile = await changesAfter(store, start)
   t.same(meanwhile.map(contentOf), [['created', 3n, { name: 'meanwhile' }]])
   await later.query('COMMIT')
-  await store.remove(3n)
+  await removeFrom(store, 3n)
   const cursor = meanwhile.at(-1)?.cursor
   const next = await changesAfter(store, cursor)
   t.same(next.map(contentOf), [

@@ -12,6 +12,7 @@ import {
 import type { PostgresOptions } from '../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom } from '../../helpers/single-changes.ts'
 import { changesAfter, latest, pageOf } from '../changes.ts'
 import { emptyDatabases } from './databases.ts'
 
@@ -34,7 +35,7 @@ async function setUp(t: Test, commits: number) {
   t.teardown(() => connections.close())
   const store = await open()
   const start = await latest(store)
-  for (let id = 1; id <= commits; id++) await store.create({ id: BigInt(id), name: 'x' })
+  for (let id = 1; id <= commits; id++) await createIn(store, { id: BigInt(id), name: 'x' })
   const changes = await changesAfter(store, start)
   const rows = async () => ({
     commits: (await query('SELECT FROM plant_commits')).length,
@@ -85,7 +86,7 @@ t.test('the cursor of a follower that is up to date survives an idle time', asyn
   const retention = { age: -1000, bytes: UNLIMITED }
   await pruneChanges(connections, retention, running)
   t.same(await pageOf(store, cursor), { changes: [], next: cursor })
-  await store.remove(1n)
+  await removeFrom(store, 1n)
   t.equal((await changesAfter(store, cursor)).length, 1)
 })
 
@@ -95,8 +96,8 @@ t.test('a change after an idle time does not expire the cursor before it', async
   await query(`${AGE} 4`)
   const cursor = await latest(store)
   await pruneChanges(connections, retention, running)
-  await store.remove(1n)
-  await store.remove(2n)
+  await removeFrom(store, 1n)
+  await removeFrom(store, 2n)
   await latest(store)
   await pruneChanges(connections, retention, running)
   t.equal((await changesAfter(store, cursor)).length, 2)
@@ -106,7 +107,7 @@ t.test('the oldest changes are deleted if the feed is too large', async (t) => {
   const { connections, store, rows } = await setUp(t, 0)
   // The server cannot compress it.
   const name = randomBytes(50_000).toString('hex')
-  for (let id = 1n; id <= 10n; id++) await store.create({ id, name })
+  for (let id = 1n; id <= 10n; id++) await createIn(store, { id, name })
   await latest(store)
   await pruneChanges(connections, { age: FOREVER, bytes: 450_000 }, running)
   // With the one that exceeds the limit.
@@ -171,7 +172,7 @@ t.test('large commits and many commits are deleted in steps, by several processe
   )
   await query(`
     DO $$ BEGIN FOR n IN 1..2500 LOOP DELETE FROM plants WHERE id = n; COMMIT; END LOOP; END $$`)
-  await store.create({ id: 1n, name: 'last' })
+  await createIn(store, { id: 1n, name: 'last' })
   await latest(store)
   await query(`${AGE} 2502`)
   const retention = { age: 100_000, bytes: UNLIMITED }

@@ -5,6 +5,7 @@ import { readRestriction } from '../../../service/restriction.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { damagedError } from '../../../src/stores/shared/store-error.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom } from '../../helpers/single-changes.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
 
@@ -14,7 +15,7 @@ const database = emptyDatabases(server, emptyDatabase)
 const REFUSED = damagedError('the server reported damaged data earlier')
 
 for (const [code, find] of [
-  ['XX001', (store: PostgresStore) => store.create({ id: 2n, name: 'damaged' })],
+  ['XX001', (store: PostgresStore) => createIn(store, { id: 2n, name: 'damaged' })],
   ['XX002', (store: PostgresStore) => exported(store)],
 ] as const) {
   t.test(`after ${code}, changes are refused until another server takes over`, async (t) => {
@@ -28,7 +29,7 @@ for (const [code, find] of [
     await query(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
     const store = await PostgresStore.open({ url, timeout: 10_000, onProblem })
     t.teardown(() => store.close())
-    await store.create({ id: 1n, name: 'Abies' })
+    await createIn(store, { id: 1n, name: 'Abies' })
     await query(`CREATE FUNCTION damage() RETURNS boolean LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'damaged' USING ERRCODE = '${code}'; END $$`)
     await query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -49,8 +50,8 @@ for (const [code, find] of [
       await query('ALTER TABLE stored RENAME TO plants')
     }
     for (let time = 0; time < 2; time++) {
-      await t.rejects(store.create({ id: 3n, name: 'Bellis' }), REFUSED)
-      await t.rejects(store.remove(1n), REFUSED)
+      await t.rejects(createIn(store, { id: 3n, name: 'Bellis' }), REFUSED)
+      await t.rejects(removeFrom(store, 1n), REFUSED)
       await t.rejects(store.ping(), REFUSED)
     }
     t.match(problems, [/^the server reports damaged data, so the service is not ready and rejects/])
@@ -58,7 +59,7 @@ for (const [code, find] of [
 
     await query("UPDATE server_start SET at = '2026-01-02'")
     await store.ping()
-    t.equal(await store.create({ id: 3n, name: 'Bellis' }), 'created')
+    t.equal(await createIn(store, { id: 3n, name: 'Bellis' }), 'created')
     t.equal(problems.length, 1)
   })
 }

@@ -12,6 +12,7 @@ import { encodeCursor } from '../../../src/stores/shared/cursor.ts'
 import { NEW_FEED } from '../../../src/stores/shared/engine.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom, updateIn } from '../../helpers/single-changes.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
@@ -58,7 +59,7 @@ t.test('a read from the beginning starts again if its start is deleted meanwhile
   const { open, query, url } = await setUp(t)
   const store = await open()
   for (const id of [1n, 2n]) {
-    await store.create({ id, name: 'x' })
+    await createIn(store, { id, name: 'x' })
     await changesAfter(store)
   }
   const connections = new Connections({ urls: [url], timeout: 60_000 })
@@ -112,7 +113,7 @@ t.test('a read waits for the process that appends to the ledger', async (t) => {
   const { open, begin, waitedMs } = await setUp(t)
   const store = await open()
   const appending = await begin(LOCK_LEDGER)
-  await store.create({ id: 1n, name: 'x' })
+  await createIn(store, { id: 1n, name: 'x' })
   const page = store.readChanges({ limit: 1 })
   const isWaiting = async () => {
     while ((await waitedMs()) < 1200);
@@ -130,7 +131,7 @@ t.test(
     const store = await open()
     const other = await begin(LOCK_LEDGER)
     const { limits } = shortenLockWaits(t)
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created')
     const detail = /^55P03/
     await t.rejects(store.readChanges({ limit: 1 }), {
       name: 'StoreUnavailable',
@@ -146,7 +147,7 @@ t.test(
 t.test('a new feed waits for transactions that change plants', async (t) => {
   const { open, begin, query, waitedMs } = await setUp(t)
   const store = await open()
-  await store.create({ id: 1n, name: 'x' })
+  await createIn(store, { id: 1n, name: 'x' })
   await query(MOVE)
   const other = await begin("UPDATE plants SET name = 'y'")
   const { undo } = shortenLockWaits(t)
@@ -195,9 +196,9 @@ t.test('replicas begin a new feed without a deadlock', async (t) => {
   let isWriting = true
   const write = async (id: bigint) => {
     while (isWriting) {
-      await writer.create({ id, name: 'x' })
-      await writer.update(id, { name: 'y' })
-      await writer.remove(id)
+      await createIn(writer, { id, name: 'x' })
+      await updateIn(writer, id, { name: 'y' })
+      await removeFrom(writer, id)
     }
   }
   const written = Promise.all([1n, 2n, 3n].map(write))
@@ -211,7 +212,7 @@ t.test('replicas begin a new feed without a deadlock', async (t) => {
   await written
   const service = await open({ retention: KEEP })
   const [start, plants] = [await latest(service), await exported(service)]
-  await service.create({ id: 4n, name: 'x' })
+  await createIn(service, { id: 4n, name: 'x' })
   t.same(replay(await changesAfter(service, start), plants), await exported(service))
   const statistics = `SELECT deadlocks FROM pg_stat_database WHERE datname = '${name}'`
   t.same(await server.query(statistics), [{ deadlocks: '0' }])
@@ -235,7 +236,7 @@ for (const [what, options] of [
     const { open, query } = await setUp(t)
     const before = await open()
     const cursors = [await latest(before)]
-    await before.create({ id: 1n, name: 'x' })
+    await createIn(before, { id: 1n, name: 'x' })
     cursors.push(await latest(before))
     await before.close()
     await query(RESTORED)
@@ -246,7 +247,7 @@ for (const [what, options] of [
       t.equal(await after.readChanges({ after: cursor, limit: 1 }), 'expired')
     }
     const start = await latest(after)
-    await after.create({ id: 2n, name: 'x' })
+    await createIn(after, { id: 2n, name: 'x' })
     t.strictSame((await changesAfter(after)).map(contentOf), [['created', 2n, { name: 'x' }]])
     const again = await open({ retention: KEEP, onProblem })
     t.equal((await changesAfter(again, start)).length, 1)
@@ -257,11 +258,11 @@ for (const [what, options] of [
 t.test('a service notices that its database was replaced by a restored one', async (t) => {
   const { open, query } = await setUp(t)
   const service = await open({ retention: KEEP })
-  await service.create({ id: 1n, name: 'x' })
+  await createIn(service, { id: 1n, name: 'x' })
   const cursor = await latest(service)
   await query(RESTORED)
   t.equal(await service.readChanges({ after: cursor, limit: 1 }), 'expired')
-  await service.create({ id: 2n, name: 'x' })
+  await createIn(service, { id: 2n, name: 'x' })
   t.strictSame((await changesAfter(service)).map(contentOf), [['created', 2n, { name: 'x' }]])
 })
 
@@ -276,7 +277,7 @@ t.test('a commit of another process ends the wait, which a failure does not', as
   )
   await t.rejects(store.readChanges({ limit: 1 }), { name: 'StoreUnavailable' })
   await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
-  await other.create({ id: 1n, name: 'x' })
+  await createIn(other, { id: 1n, name: 'x' })
   await waiting
   await eventually(store, async () => (await changesAfter(store)).length === 1)
 })

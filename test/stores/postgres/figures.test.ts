@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom, updateIn } from '../../helpers/single-changes.ts'
 import { figuresSuite, plant, valueIn, WAITING } from '../figures.ts'
 
 const { migratedDatabase } = await sharedPostgres()
@@ -18,10 +19,10 @@ async function open(t: Test, isMeasured: boolean): Promise<PostgresStore> {
 t.test('each transaction that makes changes is measured', async (t) => {
   const store = await open(t, true)
   const start = performance.now()
-  await Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
+  await Promise.all([1, 2, 3].map((id) => createIn(store, plant(id))))
   await createAll(store, [3, 4, 5, 6].map(plant))
-  await store.update(1n, { tag: 'Tree' })
-  await store.remove(2n)
+  await updateIn(store, 1n, { tag: 'Tree' })
+  await removeFrom(store, 2n)
   await store.get(1n)
   const elapsed = (performance.now() - start) / 1000
   const metrics = await store.metrics()

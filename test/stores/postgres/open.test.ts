@@ -21,6 +21,7 @@ import {
 } from '../../../src/stores/shared/store-error.ts'
 import { isSettled } from '../../helpers/settled.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import {
   assertConverted,
   assertRestricted,
@@ -43,7 +44,7 @@ t.test('replicas that start concurrently create the schema once', async (t) => {
   const { url, query } = await database()
   const stores = await Promise.all(Array.from({ length: REPLICAS }, () => open(url)))
   const created = await Promise.all(
-    stores.map((store, index) => store.create({ id: BigInt(index), name: 'x' })),
+    stores.map((store, index) => createIn(store, { id: BigInt(index), name: 'x' })),
   )
   t.same(new Set(created), new Set(['created']))
   t.same(
@@ -85,7 +86,7 @@ t.test(
   async (t) => {
     const { url, query } = await database()
     const store = await open(url)
-    await store.create({ id: 1n, name: 'before' })
+    await createIn(store, { id: 1n, name: 'before' })
     const replicas = Array.from({ length: REPLICAS }, () => connect(t, url))
     await Promise.all(replicas.map((replica) => migrate(replica, NEXT_MIGRATIONS)))
     t.same(await query('SELECT id, name, note FROM plants'), [
@@ -93,7 +94,7 @@ t.test(
     ])
     const next = SCHEMA_VERSION + 1
     t.same(await query(FIND_VERSIONS), versions(next))
-    t.equal(await store.create({ id: 2n, name: 'x' }), 'created', 'a replica that is running')
+    t.equal(await createIn(store, { id: 2n, name: 'x' }), 'created', 'a replica that is running')
     await store.close()
     const message = new RegExp(`: ${newerSchemaMessage(next, SCHEMA_VERSION)}$`)
     await t.rejects(open(url), { message }, 'a replica that starts')

@@ -5,6 +5,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, updateIn } from '../../helpers/single-changes.ts'
 import { storeSuite } from '../store-suite.ts'
 
 const { migratedDatabase } = await sharedPostgres()
@@ -27,8 +28,8 @@ t.test('close can be called again', async () => {
 
 t.test('close waits for reads, and for both statements of a conditional update', async (t) => {
   const store = await open()
-  await store.create({ id: 1n, name: 'x' })
-  const update = store.update(1n, { name: 'y' }, [contentVersion({ name: 'x' })])
+  await createIn(store, { id: 1n, name: 'x' })
+  const update = updateIn(store, 1n, { name: 'y' }, [contentVersion({ name: 'x' })])
   const reads = [
     store.get(2n),
     store.list({ limit: 1, tag: 'z' }),
@@ -43,13 +44,13 @@ t.test('an error that is a bug is passed on unchanged', async (t) => {
   const store = await open()
   t.teardown(() => store.close())
   const mistyped = { id: 1n, name: null as unknown } as NewPlant
-  await t.rejects(store.create(mistyped), { code: '23502' }, 'not_null_violation')
+  await t.rejects(createIn(store, mistyped), { code: '23502' }, 'not_null_violation')
   const invalid = { id: 1n, name: '\u0000' }
-  await t.rejects(store.create(invalid), { code: '22021' }, 'not in the encoding')
+  await t.rejects(createIn(store, invalid), { code: '22021' }, 'not in the encoding')
   await t.rejects(importPlants(store, [invalid], 'stop'), { code: '22021' })
   await t.rejects(createAll(store, [invalid]), { code: '22021' })
   await t.rejects(store.get(2n ** 63n), { code: '22003' }, 'numeric_value_out_of_range')
   const unbindable = { id: 1n, name: { x: 1n } as unknown } as NewPlant
   await t.rejects(importPlants(store, [unbindable], 'stop'), TypeError)
-  t.equal(await store.create({ id: 1n, name: 'x' }), 'created', 'the store still works')
+  t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created', 'the store still works')
 })

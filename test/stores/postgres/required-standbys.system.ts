@@ -10,6 +10,7 @@ import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { PostgresServer } from '../../../tools/postgres/server.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { readSetting, replaceSetting } from '../../helpers/settings.ts'
+import { createIn, removeFrom, updateIn } from '../../helpers/single-changes.ts'
 import { modelSuite } from '../model-suite.ts'
 import { type Database, emptyDatabases, set } from './databases.ts'
 
@@ -34,7 +35,7 @@ const setNames = (names: string) => set(primary, 'synchronous_standby_names', na
 /** Resolves once a change succeeds. */
 async function recovered(store: PostgresStore): Promise<void> {
   const isCreated = () =>
-    store.create({ id: 99n, name: 'x' }).then(
+    createIn(store, { id: 99n, name: 'x' }).then(
       () => true,
       (error) => {
         if (error instanceof StoreUnavailable) return false
@@ -84,17 +85,17 @@ t.test(
   async (t) => {
     const place = await database()
     const store = await open(t, place, 1)
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+    t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created')
     t.match(await acknowledged(place), /^ok on the server's disk and on standbys: one$/)
     t.teardown(() => setNames('one'))
     await setNames('')
     const notice = 'changes must be on 1 standby, but the server waits for 0'
     const detail = `${notice} (synchronous_standby_names = '', synchronous_commit = on)`
     const violated = new StoreUnavailable('failing', detail, notice)
-    await t.rejects(store.create({ id: 2n, name: 'x' }), violated)
+    await t.rejects(createIn(store, { id: 2n, name: 'x' }), violated)
     await t.rejects(createAll(store, [{ id: 3n, name: 'x' }]), violated)
-    await t.rejects(store.remove(1n), violated)
-    await t.rejects(store.update(1n, { fields: '"height":1' }), violated)
+    await t.rejects(removeFrom(store, 1n), violated)
+    await t.rejects(updateIn(store, 1n, { fields: '"height":1' }), violated)
     await t.rejects(replaceSetting(store, 'fields', undefined, 'a'), violated)
     await t.rejects(store.ping(), violated)
     t.same(await store.get(1n), { id: 1n, name: 'x' }, 'reads succeed')
@@ -114,7 +115,7 @@ t.test('a commit that was released without the standby is not acknowledged', asy
   const store = await open(t, await database(), 1)
   const resume = await suspendStandby()
   t.teardown(() => setNames('one'))
-  const refused = t.rejects(store.create({ id: 1n, name: 'x' }), {
+  const refused = t.rejects(createIn(store, { id: 1n, name: 'x' }), {
     message: /but the server waits for 0 /,
   })
   await untilCommitsWait(1)
@@ -132,14 +133,14 @@ t.test('a commit during which the server was reconfigured is not acknowledged', 
     { id: 2n, name: 'x' },
   ]
   const message = 'the store is failing: the server was reconfigured during a commit'
-  const refused = [store.create(plant), createAll(store, [other])].map((change: Promise<unknown>) =>
-    t.rejects(change, { message }),
+  const refused = [createIn(store, plant), createAll(store, [other])].map(
+    (change: Promise<unknown>) => t.rejects(change, { message }),
   )
   await untilCommitsWait(2)
   await setNames('one, two')
   resume()
   await Promise.all(refused)
-  t.equal(await store.create(plant), 'replayed', 'and can be repeated at once')
+  t.equal(await createIn(store, plant), 'replayed', 'and can be repeated at once')
 })
 
 t.test('replicas that disagree do not start', async (t) => {
@@ -166,10 +167,10 @@ t.test('a changed number applies to running replicas', async (t) => {
   await changeRequiredStandbys({ url: place.url, timeout }, 2)
   while (store.advise().warnings.length === 0) await setTimeout(10)
   const message = /: changes must be on 2 standbys, but the server waits for 1 /
-  await t.rejects(store.create({ id: 1n, name: 'x' }), { message })
+  await t.rejects(createIn(store, { id: 1n, name: 'x' }), { message })
   await changeRequiredStandbys({ url: place.url, timeout }, 0)
   await recovered(store)
-  t.equal(await store.create({ id: 1n, name: 'x' }), 'created')
+  t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created')
   t.same(store.advise(), {
     warnings: [],
     acknowledgement: 'can be lost with the primary after they are acknowledged',

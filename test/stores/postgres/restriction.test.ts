@@ -16,6 +16,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { each } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom } from '../../helpers/single-changes.ts'
 import { changesAfter, contentOf, latest } from '../changes.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'
@@ -119,7 +120,7 @@ t.test('a freeze waits for transactions that change plants', async (t) => {
   await client.query("BEGIN; INSERT INTO plants VALUES (1, 'x')")
   const freeze = restrict(store, FREEZE)
   while ((await countWaiting(server, name)) === 0);
-  const create = store.create({ id: 2n, name: 'x' })
+  const create = createIn(store, { id: 2n, name: 'x' })
   // The create can be refused before the freeze is done.
   const refused = t.rejects(create, { ...restrictedError('frozen') })
   while ((await countWaiting(server, name)) === 1);
@@ -138,7 +139,7 @@ t.test('a freeze fails if another transaction changes plants for long', async (t
   await t.rejects(restrict(store, FREEZE), { name: 'StoreUnavailable', reason: 'busy', message })
   undo()
   await client.query('COMMIT')
-  t.equal(await store.create({ id: 2n, name: 'x' }), 'created')
+  t.equal(await createIn(store, { id: 2n, name: 'x' }), 'created')
   t.equal(await restrict(store, FREEZE), 'done')
 })
 
@@ -164,7 +165,7 @@ t.test('a refused change keeps its connection', async (t) => {
     )
   }
   const before = await sessions()
-  await t.rejects(store.create({ id: 1n, name: 'x' }), StoreUnavailable)
+  await t.rejects(createIn(store, { id: 1n, name: 'x' }), StoreUnavailable)
   await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'stop'), StoreUnavailable)
   t.same(await sessions(), before)
 })
@@ -172,8 +173,8 @@ t.test('a refused change keeps its connection', async (t) => {
 t.test('a new feed deletes the changes in the old one', async (t) => {
   const { store, url, query } = await setUp(t)
   // The ledger does not have these yet.
-  await store.create({ id: 1n, name: 'x' })
-  await store.remove(1n)
+  await createIn(store, { id: 1n, name: 'x' })
+  await removeFrom(store, 1n)
   await restrict(store, BEGIN)
   const retention = { age: 3_600_000, bytes: 2 ** 30 }
   const service = await PostgresStore.open({ url, timeout: 60_000, retention })
@@ -186,8 +187,8 @@ t.test('a copy begins a new feed in a restored database', async (t) => {
   const { open, query } = await setUp(t)
   const store = await open({ readsIncomplete: true })
   const before = await latest(store)
-  await store.create({ id: 1n, name: 'x' })
-  await store.remove(1n)
+  await createIn(store, { id: 1n, name: 'x' })
+  await removeFrom(store, 1n)
   await query("UPDATE plant_change_log SET database = 'another', seen = '1000000:1000000:'")
   await restrict(store, BEGIN)
   t.equal(await store.readChanges({ after: before, limit: 1 }), 'expired')

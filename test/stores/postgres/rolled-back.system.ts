@@ -6,6 +6,7 @@ import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { createAll } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, removeFrom, updateIn } from '../../helpers/single-changes.ts'
 import { exported } from '../plants.ts'
 import { type Database, emptyDatabases } from './databases.ts'
 
@@ -41,12 +42,12 @@ async function failCommits({ query }: Database): Promise<void> {
 
 async function makeChanges(t: Test, place: Database, store: PostgresStore): Promise<void> {
   const changes: readonly [change: () => Promise<unknown>, result: unknown][] = [
-    [() => store.create({ id: 1n, name: 'x' }), 'created'],
+    [() => createIn(store, { id: 1n, name: 'x' }), 'created'],
     [() => createAll(store, [{ id: 2n, name: 'x' }]), ['created']],
     [() => importPlants(store, [{ id: 3n, name: 'x' }], 'stop'), ['created']],
-    [() => store.update(1n, { name: 'y' }), { id: 1n, name: 'y' }],
-    [() => store.update(1n, { name: 'z' }, ['name=y']), { id: 1n, name: 'z' }],
-    [() => store.remove(2n), 'removed'],
+    [() => updateIn(store, 1n, { name: 'y' }), { id: 1n, name: 'y' }],
+    [() => updateIn(store, 1n, { name: 'z' }, ['name=y']), { id: 1n, name: 'z' }],
+    [() => removeFrom(store, 2n), 'removed'],
   ]
   for (const [change, result] of changes) {
     await failCommits(place)

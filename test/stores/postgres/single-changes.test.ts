@@ -8,6 +8,7 @@ import { Deadline } from '../../../src/stores/postgres/connection/deadline.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll, removals } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn, updateIn } from '../../helpers/single-changes.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 
 const { server, migratedDatabase } = await sharedPostgres()
@@ -24,11 +25,11 @@ t.test('they leave connections to reads, creates and lists', async (t) => {
   await other.connect()
   t.teardown(() => other.end())
   await other.query('BEGIN; SELECT id FROM plants WHERE id = 1 FOR UPDATE')
-  const updates = Array.from({ length: 20 }, (_, index) => store.update(1n, { tag: `${index}` }))
+  const updates = Array.from({ length: 20 }, (_, index) => updateIn(store, 1n, { tag: `${index}` }))
   while ((await countWaiting(server, nameOf(url))) < 6);
   t.equal((await store.get(1n))?.name, 'ours')
   await store.ping()
-  t.equal(await store.create({ id: 3n, name: 'theirs' }), 'created')
+  t.equal(await createIn(store, { id: 3n, name: 'theirs' }), 'created')
   t.strictSame(await store.apply(removals([2n]), 'all-or-none'), ['removed'])
   await other.query('COMMIT')
   t.ok((await Promise.all(updates)).every((plant) => typeof plant === 'object'))

@@ -6,6 +6,7 @@ import type { PlantChange } from '../../../service/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll, removals } from '../../helpers/lists.ts'
 import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { exported } from '../plants.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 
@@ -48,7 +49,7 @@ async function whileUpdating(t: Test) {
 const theirs = { id: 2n, name: 'theirs' }
 
 t.test('a create of a taken id is a conflict', async (t) => {
-  const { result, stored } = await overlap(t, (store) => store.create({ id: 2n, name: 'ours' }))
+  const { result, stored } = await overlap(t, (store) => createIn(store, { id: 2n, name: 'ours' }))
   t.equal(result, 'conflict')
   t.strictSame(stored, [theirs])
 })

@@ -162,7 +162,7 @@ t.test('a checkpoint that fails is reported, and tried again after a while', asy
     const onProblem = (problem: string) => problems.push(problem)
     const settings = { pages: PAGES, intervalMs: 0, metrics, onProblem }
     // A thread that cannot open the database.
-    const nowhere = { ...options, identity: 'another' }
+    const nowhere = { ...options, file: '/' }
     const checkpointer = new Checkpointer(
       db,
       nowhere,
@@ -173,11 +173,21 @@ t.test('a checkpoint that fails is reported, and tried again after a while', asy
     truncateSync(`${options.file}-wal`, 4096)
     for (let time = 0; time < 3; time++) checkpointer.afterCommit()
     t.equal(problems.length, retryMs === 0 ? 3 : 1)
-    t.match(problems[0], `cannot write ${options.file}-wal back into the database: SQLITE_IOERR_S`)
+    t.match(problems[0], 'cannot write /-wal back into the database: SQLITE_IOERR_S')
     t.equal(valueIn(await metrics.read(), 'plant_store_checkpoint_failures_total'), problems.length)
     await checkpointer.close()
     db.close()
   }
+})
+
+t.test('nothing is written back into a file that has replaced the open one', async (t) => {
+  const { commitUntil } = await start(t, { elsewhere: { identity: 'another' } })
+  let written = 0
+  await commitUntil(({ log, checkpointed }) => {
+    written += checkpointed
+    return log >= 2 * PAGES
+  })
+  t.equal(written, 0)
 })
 
 /**

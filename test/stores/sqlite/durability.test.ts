@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { commitsIn } from './files.ts'
 
 t.test('commits of the writer wait for the disk', async (t) => {
@@ -28,7 +29,7 @@ t.test('a single create is a transaction, and is in the WAL before it resolves',
   const { store, file } = await storeWithPlant(t)
   const before = commitsIn(file)
   for (let id = 1n; id <= 10n; id++) {
-    await store.create({ id, name: 'x' })
+    await createIn(store, { id, name: 'x' })
     t.equal(commitsIn(file), before + Number(id))
   }
 })
@@ -43,7 +44,9 @@ for (const [arriving, commits] of [
     const { store, file } = await storeWithPlant(t)
     const before = commitsIn(file)
     await Promise.all(
-      Array.from({ length: arriving }, (_, id) => store.create({ id: BigInt(id) + 1n, name: 'x' })),
+      Array.from({ length: arriving }, (_, id) =>
+        createIn(store, { id: BigInt(id) + 1n, name: 'x' }),
+      ),
     )
     t.equal(commitsIn(file) - before, commits)
   })
@@ -52,8 +55,8 @@ for (const [arriving, commits] of [
 t.test('a create that changes nothing adds nothing to the WAL', async (t) => {
   const { store, file } = await storeWithPlant(t)
   const before = commitsIn(file)
-  t.equal(await store.create({ id: 0n, name: 'first' }), 'replayed')
-  t.equal(await store.create({ id: 0n, name: 'other' }), 'conflict')
+  t.equal(await createIn(store, { id: 0n, name: 'first' }), 'replayed')
+  t.equal(await createIn(store, { id: 0n, name: 'other' }), 'conflict')
   t.equal(commitsIn(file), before)
 })
 
@@ -62,6 +65,6 @@ async function storeWithPlant(t: Test) {
   t.teardown(() => store?.close())
   const file = join(t.testdir(), 'plants.db')
   store = new SqliteStore({ file, lockTimeout: 60_000 })
-  await store.create({ id: 0n, name: 'first' })
+  await createIn(store, { id: 0n, name: 'first' })
   return { store, file }
 }

@@ -6,6 +6,7 @@ import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
 import { backUp } from './files.ts'
 
@@ -31,11 +32,11 @@ t.test('cursors in a restored backup', async (t) => {
   const copy = join(folder, 'copy.db')
   const service = open({ retention: KEEP })
   const empty = await latest(service)
-  await service.create({ id: 1n, name: 'one' })
+  await createIn(service, { id: 1n, name: 'one' })
   const before = await latest(service)
   await backUp(file, copy)
-  await service.create({ id: 2n, name: 'two' })
-  await service.create({ id: 3n, name: 'six' })
+  await createIn(service, { id: 2n, name: 'two' })
+  await createIn(service, { id: 3n, name: 'six' })
   const lost = (await changesAfter(service, before)).map(({ cursor }) => cursor)
   const positions = positionsIn(file)
   await service.close()
@@ -62,8 +63,8 @@ t.test('cursors in a restored backup', async (t) => {
 
   t.test('stay expired when other changes have the same positions', async (t) => {
     while (Date.now() <= lastTime + 1) await new Promise(setImmediate)
-    await restored.create({ id: 2n, name: 'TWO' })
-    await restored.create({ id: 3n, name: 'SIX' })
+    await createIn(restored, { id: 2n, name: 'TWO' })
+    await createIn(restored, { id: 3n, name: 'SIX' })
     t.strictSame(positionsIn(file), positions)
     await isExpired(t)
     t.strictSame((await changesAfter(restored, before)).map(contentOf), [

@@ -13,6 +13,7 @@ import {
 } from '../../../src/stores/sqlite/writer/sqlite-metrics.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { createAll } from '../../helpers/lists.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { figuresSuite, plant, valueIn, WAITING } from '../figures.ts'
 
 const DURATION = 'plant_store_commit_duration_seconds'
@@ -31,7 +32,7 @@ for (const where of ['file', 'memory']) {
     const file = where === 'memory' ? ':memory:' : join(makeFolder(t, inMemory()), 'plants.db')
     const store = open(t, file)
     const start = performance.now()
-    await Promise.all([1, 2, 3].map((id) => store.create(plant(id))))
+    await Promise.all([1, 2, 3].map((id) => createIn(store, plant(id))))
     await createAll(store, [3, 4, 5, 6].map(plant))
     const elapsed = (performance.now() - start) / 1000
     const metrics = await store.metrics()
@@ -57,7 +58,7 @@ figuresSuite(t, async (t, isMeasured) => {
 
 t.test('the wait for the disk is part of each commit', async (t) => {
   const store = open(t, join(makeFolder(t, inMemory()), 'plants.db'), false)
-  await store.create(plant(1))
+  await createIn(store, plant(1))
   const metrics = await store.metrics()
   t.equal(valueIn(metrics, `${SYNC}_count`), 1)
   const sum = Number(valueIn(metrics, `${SYNC}_sum`))
@@ -68,11 +69,11 @@ t.test('the wait for the disk is part of each commit', async (t) => {
 t.test('a failed commit is not measured', async (t) => {
   const file = join(makeFolder(t, inMemory()), 'plants.db')
   const store = open(t, file)
-  await store.create(plant(1))
+  await createIn(store, plant(1))
   const other = new Sqlite(file)
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
-  await t.rejects(store.create(plant(2)), StoreUnavailable)
+  await t.rejects(createIn(store, plant(2)), StoreUnavailable)
   t.equal(valueIn(await store.metrics(), `${DURATION}_count`), 1)
 })
 
@@ -91,7 +92,7 @@ t.test('the space of a database includes its WAL, next to the target of a link',
   const target = join(folder, 'target.db')
   const link = join(makeFolder(t, inMemory()), 'plants.db')
   const first = open(t, target)
-  await first.create(plant(1))
+  await createIn(first, plant(1))
   symlinkSync(target, link)
   const measure = prepareMeasurement(link)
   const space = await measure()

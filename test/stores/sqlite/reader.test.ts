@@ -10,6 +10,7 @@ import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { JSON_OR_ID } from '../../../src/stores/sqlite/reads/plant-json.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
+import { updateIn } from '../../helpers/single-changes.ts'
 import { exported, samePlants } from '../plants.ts'
 
 const PLANTS = Array.from({ length: 3000 }, (_, id) => ({ id: BigInt(id), name: 'x'.repeat(100) }))
@@ -36,7 +37,7 @@ t.test('an export holds its snapshot only until it ends', async (t) => {
   for (const [what, end] of Object.entries(ends)) {
     const open = store.exportPlants()[Symbol.asyncIterator]()
     await open.next()
-    await store.update(0n, { name: what })
+    await updateIn(store, 0n, { name: what })
     t.equal(canTruncateWal(file), false, 'an export is open')
     await open.return?.()
     await end()

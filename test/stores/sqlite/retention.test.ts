@@ -10,6 +10,7 @@ import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { createAll } from '../../helpers/lists.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { changesAfter, eventually, latest, pageOf } from '../changes.ts'
 import { scatteredIds } from '../plants.ts'
 
@@ -87,7 +88,7 @@ t.test('changes that are too old are deleted', async (t) => {
     t.equal(await service.readChanges({ after, limit: 1 }), 'expired')
   }
   t.strictSame(await changesAfter(service, last?.cursor), [])
-  await service.create({ id: 0n, name: 'x' })
+  await createIn(service, { id: 0n, name: 'x' })
   t.match(await changesAfter(service, last?.cursor), [{ id: 0n }])
   t.same(
     [...checkDatabase({ file, lockTimeout })].filter(({ status }) => status === 'fault'),
@@ -100,10 +101,10 @@ t.test('a cursor is valid as long as all changes after it are kept', async (t) =
   const service = open({ age: FOREVER, bytes: UNLIMITED })
   makeOld(file)
   const [before, last] = (await changesAfter(service)).slice(-2)
-  await service.create({ id: 0n, name: 'x' })
+  await createIn(service, { id: 0n, name: 'x' })
   prune(file)
   t.equal(countChanges(file), 2)
-  await service.create({ id: 1n, name: 'x' })
+  await createIn(service, { id: 1n, name: 'x' })
   t.match(await changesAfter(service, last?.cursor), [{ id: 0n }, { id: 1n }])
   t.match(await changesAfter(service), [{ id: 0n }, { id: 1n }])
   t.equal(await service.readChanges({ after: before?.cursor, limit: 1 }), 'expired')
@@ -160,7 +161,7 @@ t.test('a database that is locked meanwhile is tried again', async (t) => {
   other.exec('BEGIN IMMEDIATE')
   const service = new SqliteStore({ file, lockTimeout: 0, retention })
   t.teardown(() => service.close())
-  const error = await service.create({ id: 0n, name: 'x' }).catch((error) => error)
+  const error = await createIn(service, { id: 0n, name: 'x' }).catch((error) => error)
   t.match(error, { reason: 'busy' })
   t.strictSame(await changesAfter(service), changes)
   other.exec('COMMIT')

@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
+import { sumSizes } from '../../../src/stores/shared/group-commit.ts'
+import { measureCall, type WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
 import { WriterClient, WriterHost } from '../../../src/stores/sqlite/writer/writer-client.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
 import { commitsIn } from './files.ts'
@@ -28,6 +29,10 @@ t.teardown(async () => {
   await owner.close()
 })
 
+function commit(client: WriterClient, changes: readonly WriteCall[]) {
+  return client.commit(changes, sumSizes(changes.map(measureCall)))
+}
+
 /** New clients of the writer, and an empty database, which can be locked. */
 async function connect(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
   const clients = Array.from(
@@ -38,18 +43,18 @@ async function connect(t: Test, count: number, lockTimeout = LOCK_TIMEOUT_MS) {
     for (const client of clients) client.close()
   })
   const [first] = clients as [WriterClient]
-  await first.commit([creation(0)])
+  await commit(first, [creation(0)])
   holder ??= new Sqlite(file)
   const db = holder
   db.exec('DELETE FROM plants')
   db.pragma('wal_checkpoint(TRUNCATE)')
-  await first.commit([creation(0)])
+  await commit(first, [creation(0)])
 
   /** Locks the database, and resolves once the writer waits to make a change. */
   const hold = async () => {
     db.exec('BEGIN IMMEDIATE')
     const attempts = owner.commits.value
-    const waiting = first.commit([creation(1)])
+    const waiting = commit(first, [creation(1)])
     waiting.catch(() => {})
     while (owner.commits.value === attempts) await setImmediate()
     return { waiting }
@@ -62,7 +67,7 @@ t.test('a request of each client shares a commit', async (t) => {
   const before = commitsIn(file)
   const { waiting } = await hold()
   const later = [2, 3].flatMap((round) =>
-    clients.map((client, index) => client.commit([creation(10 * round + index)])),
+    clients.map((client, index) => commit(client, [creation(10 * round + index)])),
   )
   release()
   t.same(await Promise.all([waiting, ...later]), Array(9).fill(['created']))
@@ -81,7 +86,8 @@ for (const { what, clientCount, count, name } of LARGE) {
     const before = commitsIn(file)
     const { waiting } = await hold()
     const later = clients.map((client, index) =>
-      client.commit(
+      commit(
+        client,
         Array.from({ length: count }, (_, id) => creation(1000 * (index + 1) + id, name)),
       ),
     )
@@ -97,19 +103,19 @@ t.test('a transaction takes few large plants, and then no more lists of them', a
   const remove = (id: number) => ({ type: 'remove', id: BigInt(id) }) as const
   const list = (id: number): WriteCall => ({ type: 'apply', changes: [remove(id)], mode: 'each' })
   const large = 'x'.repeat(2 ** 20)
-  for (let id = 1; id < 7; id++) await client.commit([creation(id, large)])
+  for (let id = 1; id < 7; id++) await commit(client, [creation(id, large)])
   const others = [creation(6), creation(9), creation(10, large), list(9)]
-  t.same(await client.commit([...[1, 2, 3, 4, 5].map(remove), ...others]), [
+  t.same(await commit(client, [...[1, 2, 3, 4, 5].map(remove), ...others]), [
     ...['removed', 'removed', 'postponed', 'postponed', 'postponed'],
     ...['postponed', 'created', 'postponed', ['removed']],
   ])
-  t.same(await client.commit([remove(5)]), ['removed'])
+  t.same(await commit(client, [remove(5)]), ['removed'])
 
   const ids = Array.from({ length: 131 }, (_, index) => 100 + index)
   const creations = ids.map((id) => creation(id, 'x'.repeat(2 ** 16)))
-  for (const part of [creations.slice(0, 65), creations.slice(65)]) await client.commit(part)
+  for (const part of [creations.slice(0, 65), creations.slice(65)]) await commit(client, part)
   const singles = ids.slice(0, 130).map(remove)
-  t.same(await client.commit([...singles, creation(9), list(9), list(230)]), [
+  t.same(await commit(client, [...singles, creation(9), list(9), list(230)]), [
     ...Array(128).fill('removed'),
     ...['postponed', 'postponed', 'created', ['removed'], 'postponed'],
   ])
@@ -118,7 +124,7 @@ t.test('a transaction takes few large plants, and then no more lists of them', a
 t.test('each client gets its own results, in order', async (t) => {
   const { clients, hold, release } = await connect(t, 3)
   await Promise.all(
-    clients.map((client, index) => client.commit([creation(10 + index, `${index}`)])),
+    clients.map((client, index) => commit(client, [creation(10 + index, `${index}`)])),
   )
   const ended: number[][] = clients.map(() => [])
   const { waiting } = await hold()
@@ -132,7 +138,7 @@ t.test('each client gets its own results, in order', async (t) => {
         { type: 'create', id, name: 'other' },
       ]
       // The clients send different numbers of changes.
-      const results = await client.commit(changes.slice(0, index + 1))
+      const results = await commit(client, changes.slice(0, index + 1))
       ended[index]?.push(number)
       t.same(results, [{ id, name }, 'replayed', 'conflict'].slice(0, index + 1))
     }),
@@ -147,9 +153,9 @@ t.test('a defect in a change of one client does not fail the others', async (t) 
   const { waiting } = await hold()
   const [one, two, three] = clients as [WriterClient, WriterClient, WriterClient]
   const results = Promise.allSettled([
-    one.commit([creation(10)]),
-    two.commit([creation(20), DEFECT]),
-    three.commit([creation(30)]),
+    commit(one, [creation(10)]),
+    commit(two, [creation(20), DEFECT]),
+    commit(three, [creation(30)]),
   ])
   release()
   await waiting
@@ -158,7 +164,7 @@ t.test('a defect in a change of one client does not fail the others', async (t) 
     { status: 'rejected', reason: { name: 'RangeError' } },
     { value: ['created'] },
   ])
-  t.same(await two.commit([creation(20)]), ['created'], 'none of its changes was made')
+  t.same(await commit(two, [creation(20)]), ['created'], 'none of its changes was made')
 })
 
 t.test('while the database is locked, the changes of all clients fail', async (t) => {
@@ -166,20 +172,20 @@ t.test('while the database is locked, the changes of all clients fail', async (t
   const { waiting } = await hold()
   const results = await Promise.allSettled([
     waiting,
-    ...clients.map((client) => client.commit([creation(10)])),
+    ...clients.map((client) => commit(client, [creation(10)])),
   ])
   for (const result of results) {
     t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable)
     t.match(result, { reason: { reason: 'busy' } })
   }
   release()
-  for (const client of clients) t.match(await client.commit([creation(20)]), [/created|replayed/])
+  for (const client of clients) t.match(await commit(client, [creation(20)]), [/created|replayed/])
 })
 
 t.test('a client that leaves does not stop the others', async (t) => {
   const { clients } = await connect(t, 3)
   const [one, two, three] = clients as [WriterClient, WriterClient, WriterClient]
   two.close()
-  t.same(await one.commit([creation(10)]), ['created'])
-  t.same(await three.commit([creation(30)]), ['created'])
+  t.same(await commit(one, [creation(10)]), ['created'])
+  t.same(await commit(three, [creation(30)]), ['created'])
 })

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { NewPlant } from '../../../service/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { storeSuite } from '../store-suite.ts'
 
 /** Long enough that a slow machine does not cause an error. */
@@ -30,7 +31,7 @@ storeSuite(t, 'SQLite in memory', {
 t.test('a closed store leaves one file, without a WAL', async (t) => {
   const folder = t.testdir()
   const store = new SqliteStore({ file: join(folder, 'plants.db'), lockTimeout })
-  await store.create({ id: 1n, name: 'x' })
+  await createIn(store, { id: 1n, name: 'x' })
   t.ok(existsSync(join(folder, 'plants.db-wal')))
   await store.close()
   t.same(readdirSync(folder), ['plants.db'])
@@ -49,12 +50,14 @@ for (const file of ['plants.db', ':memory:']) {
     const store = new SqliteStore({ file: path, lockTimeout })
     t.teardown(() => store.close())
     const wrong = { id: 1n, name: Symbol.iterator as unknown } as NewPlant
-    await t.rejects(store.create(wrong), { name: /^(TypeError|DataCloneError)$/ })
+    await t.rejects(createIn(store, wrong), { name: /^(TypeError|DataCloneError)$/ })
     const unbindable = { id: 1n, name: new Map() as unknown } as NewPlant
-    await t.rejects(store.create(unbindable), { name: 'TypeError', message: /can only bind/ })
+    await t.rejects(createIn(store, unbindable), { name: 'TypeError', message: /can only bind/ })
     const mistyped = { id: 1n, name: null as unknown } as NewPlant
-    await t.rejects(store.create(mistyped), { message: 'NOT NULL constraint failed: plants.name' })
-    t.equal(await store.create({ id: 1n, name: 'x' }), 'created', 'the store still works')
+    await t.rejects(createIn(store, mistyped), {
+      message: 'NOT NULL constraint failed: plants.name',
+    })
+    t.equal(await createIn(store, { id: 1n, name: 'x' }), 'created', 'the store still works')
   })
 }
 

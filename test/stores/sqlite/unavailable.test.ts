@@ -12,6 +12,7 @@ import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { measureCall, type WriteCall } from '../../../src/stores/sqlite/writer/write-call.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
+import { createIn, removeFrom, updateIn } from '../../helpers/single-changes.ts'
 import { exported, pageWith } from '../plants.ts'
 
 const BUSY = new StoreUnavailable('busy', 'SQLITE_BUSY')
@@ -28,7 +29,7 @@ async function lockedStores(t: Test, ...lockTimeouts: number[]) {
   const file = join(t.testdir(), 'plants.db')
   for (const lockTimeout of lockTimeouts) stores.push(new SqliteStore({ file, lockTimeout }))
   // The first create waits until the writer's thread has opened the database.
-  for (const store of stores) await store.create({ id: 0n, name: 'before' })
+  for (const store of stores) await createIn(store, { id: 0n, name: 'before' })
   const other = new Sqlite(file)
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
@@ -42,7 +43,7 @@ t.test('a change waits for a lock up to the timeout, then the store is busy', as
   const store = stores[0] as SqliteStore
   const start = performance.now()
   const changes = await Promise.allSettled([
-    ...['a', 'b', 'c'].map((name, id) => store.create({ id: BigInt(id) + 1n, name })),
+    ...['a', 'b', 'c'].map((name, id) => createIn(store, { id: BigInt(id) + 1n, name })),
     new TokenStore(store).add(CI),
   ])
   for (const change of changes) t.match(change, { status: 'rejected', reason: BUSY })
@@ -50,7 +51,7 @@ t.test('a change waits for a lock up to the timeout, then the store is busy', as
   other.exec('ROLLBACK')
   for (const [id, name] of ['a', 'b', 'c'].entries()) {
     t.equal(
-      await store.create({ id: BigInt(id) + 1n, name }),
+      await createIn(store, { id: BigInt(id) + 1n, name }),
       'created',
       'no change was made partially',
     )
@@ -62,7 +63,7 @@ t.test('a clock that is set back does not prolong the wait for a lock', async (t
   const { now } = Date
   // Ahead of the clock of the writer's thread.
   Date.now = () => now() + 3_600_000
-  const waiting = (stores[0] as SqliteStore).create({ id: 1n, name: 'x' })
+  const waiting = createIn(stores[0] as SqliteStore, { id: 1n, name: 'x' })
   // Submitted in the next turn of the event loop.
   await setImmediate()
   Date.now = now
@@ -72,7 +73,7 @@ t.test('a clock that is set back does not prolong the wait for a lock', async (t
 t.test('reads do not wait for a write lock', async (t) => {
   const { stores, other } = await lockedStores(t, 30_000)
   const store = stores[0] as SqliteStore
-  const waiting = store.create({ id: 1n, name: 'x' })
+  const waiting = createIn(store, { id: 1n, name: 'x' })
   await store.ping()
   const before = { id: 0n, name: 'before' }
   t.strictSame(await store.get(0n), before)
@@ -131,9 +132,9 @@ t.test('reads and changes of a file damaged while open fail', async (t) => {
   await t.rejects(exported(store), DAMAGED)
   await t.rejects(new TokenStore(store).find(new Uint8Array(8)), DAMAGED)
   await t.rejects(store.ping(), REFUSED)
-  await t.rejects(store.create({ id: 1n, name: 'x' }), REFUSED)
-  await t.rejects(store.update(1n, { name: 'x' }), REFUSED)
-  await t.rejects(store.remove(1n), REFUSED)
+  await t.rejects(createIn(store, { id: 1n, name: 'x' }), REFUSED)
+  await t.rejects(updateIn(store, 1n, { name: 'x' }), REFUSED)
+  await t.rejects(removeFrom(store, 1n), REFUSED)
   await t.rejects(importPlants(store, [{ id: 1n, name: 'x' }], 'keep'), REFUSED)
   await t.rejects(new TokenStore(store).add(CI), REFUSED)
 })
@@ -147,8 +148,8 @@ for (const sameThread of [false, true]) {
     openDatabase({ file, lockTimeout: 0 }).close()
     store = new SqliteStore({ file, lockTimeout: 1000, sameThread })
     writeFileSync(file, readFileSync(file).fill(0xff, 4096), { flag: 'r+' })
-    await t.rejects(store.create({ id: 1n, name: 'x' }), DAMAGED)
-    await t.rejects(store.create({ id: 2n, name: 'x' }), REFUSED)
+    await t.rejects(createIn(store, { id: 1n, name: 'x' }), DAMAGED)
+    await t.rejects(createIn(store, { id: 2n, name: 'x' }), REFUSED)
     await t.rejects(store.ping(), REFUSED)
   })
 }

@@ -11,6 +11,7 @@ import {
   SCHEMA_VERSION,
 } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { createIn } from '../../helpers/single-changes.ts'
 import { changesAfter } from '../changes.ts'
 import {
   assertConverted,
@@ -48,7 +49,7 @@ t.test('the feed of version 6 continues, and its transactions have ended', async
     before.map(({ endsTransaction }) => endsTransaction),
     [undefined, true],
   )
-  await store.create({ id: 3n, name: 'Alnus' })
+  await createIn(store, { id: 3n, name: 'Alnus' })
   const [third, ...others] = await changesAfter(store, before.at(-1)?.cursor)
   t.match(third, { type: 'created', id: 3n, endsTransaction: true })
   t.strictSame(others, [])

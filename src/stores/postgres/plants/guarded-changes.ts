@@ -1,8 +1,6 @@
-import {
-  type GuardedChange,
-  type GuardedResult,
-  hasEffect,
-} from '../../../../service/record-store.ts'
+import type { ListResult } from '../../../../service/plant-store.ts'
+import type { Guard } from '../../../../service/record-store.ts'
+import { type GuardedList, hasEffect } from '../../shared/plant-change.ts'
 import type { Connections } from '../connection/connections.ts'
 import { LOCK_STORE } from '../connection/locks.ts'
 import { MARK, PERMIT, REFUSE, RESTRICT } from '../connection/permissions.ts'
@@ -14,7 +12,7 @@ import { attemptLists } from './lists.ts'
 import { insertingTransaction } from './plant-inserts.ts'
 
 /**
- * Refuses all changes except guarded ones. While the trigger is enabled, it must not depend on the row: a transaction
+ * Refuses all changes except those with a guard. While the trigger is enabled, it must not depend on the row: a transaction
  * with an older snapshot would not see it. `ALWAYS` includes sessions that turn ordinary triggers off by
  * `session_replication_role`. A subscription of the server's logical replication passes.
  */
@@ -49,43 +47,42 @@ const BARRIER =
 
 const ANY_PLANT = 'SELECT id FROM plants LIMIT 1'
 
-/** Thrown to roll a change back. */
+/** Thrown to roll changes back. */
 class Refused extends Error {
-  readonly result: GuardedResult
+  readonly result: ListResult<Guard>
 
-  constructor(result: GuardedResult) {
+  constructor(result: ListResult<Guard> & string) {
     super(result)
     this.result = result
   }
 }
 
-/** See GuardedStore.changeGuarded. */
-export async function changeGuarded(
+/** PlantStore.apply with a guard. */
+export async function applyGuarded(
   connections: Pick<Connections, 'verified' | 'lockWaitMs'>,
-  change: GuardedChange,
-): Promise<GuardedResult> {
+  list: GuardedList,
+): Promise<ListResult<Guard>> {
   const { lockWaitMs } = connections
-  const { record, changes, textMax, guard } = change
-  const make = async (run: Run): Promise<GuardedResult> => {
+  const { record, restricts, mustBeEmpty, renewsFeed } = list.mode
+  const make = async (run: Run): Promise<ListResult<Guard>> => {
     await limitLockWait(run, lockWaitMs)
-    // Only one guarded change at a time can have this lock.
+    // Only one list with a guard at a time can have this lock.
     await run(LOCK_STORE)
     await run(MARK)
     // First, so that it is decided before anything waits.
     if (!(await changeOne(run, record))) throw new Refused('unexpected')
     // Locked before the plants, as when an obsolete feed is replaced.
-    const feed = change.renewsFeed ? await lockFeed(run, lockWaitMs) : undefined
-    if (change.mustBeEmpty) await alterTables(run, LOCK_READS, IN_USE)
-    if (guard === 'begin') await alterTables(run, ENABLE_BARRIER, BARRIER)
-    if (guard === 'end') await alterTables(run, DISABLE_BARRIER, BARRIER)
-    if (change.mustBeEmpty && (await run(ANY_PLANT)).length > 0) throw new Refused('not-empty')
+    const feed = renewsFeed ? await lockFeed(run, lockWaitMs) : undefined
+    if (mustBeEmpty) await alterTables(run, LOCK_READS, IN_USE)
+    if (restricts === 'begin') await alterTables(run, ENABLE_BARRIER, BARRIER)
+    if (restricts === 'end') await alterTables(run, DISABLE_BARRIER, BARRIER)
+    if (mustBeEmpty && (await run(ANY_PLANT)).length > 0) throw new Refused('not-empty')
     if (feed !== undefined) await beginFeed(run, feed)
-    const [results = []] =
-      changes.length === 0 ? [] : await attemptLists(run, [{ changes, mode: 'each', textMax }])
+    const [results = []] = list.changes.length === 0 ? [] : await attemptLists(run, [list])
     // The only list is never postponed.
     if (typeof results === 'string') throw new Refused('too-large')
-    if (!hasEffect(change, results)) throw new Refused('diverged')
-    return 'done'
+    if (!hasEffect(list.mode, results)) throw new Refused('diverged')
+    return results
   }
   try {
     return await connections.verified((client) => insertingTransaction(client, make))

@@ -1,8 +1,9 @@
-import { type Content, mergeFields } from '../../../../service/plant-content.ts'
+import { mergeFields } from '../../../../service/plant-content.ts'
 import {
+  type ChangeOf,
+  type ChangeOutcome,
   contentVersion,
   type NoMatch,
-  type PlantPatch,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import {
@@ -29,84 +30,63 @@ const REMOVE = 'DELETE FROM plants WHERE id = $1'
 const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1 AND ${CAN_CHANGE}`
 
 type Client = Pick<PooledClient, 'query' | 'change'>
+type Change = ChangeOf<'update' | 'remove'>
 
-/** See PlantStore.update. */
-export async function updatePlant(
+/** See PlantStore.change. */
+export async function changePlant(
   client: Client,
-  id: bigint,
-  patch: PlantPatch,
-  expected?: readonly string[],
-): Promise<StoredPlant | NoMatch> {
-  const { fields, clears } = patch
-  const hasFields = fields !== undefined || clears !== undefined
-  const result =
-    hasFields || expected !== undefined
-      ? await changeFound(client, id, {
-          statement: UPDATE,
-          toValues: (stored) =>
-            changedValues({ ...patch, fields: mergeFields(stored.fields, patch) ?? null }),
-          expected,
-        })
-      : await changeAny(client, UPDATE, [id, ...changedValues(patch)])
-  return typeof result === 'string' ? result : toPlant(result)
-}
-
-function changedValues(content: Partial<Content>): unknown[] {
-  return CONTENT_COLUMNS.flatMap((column) => [content[column] !== undefined, content[column]])
-}
-
-/** See PlantStore.remove. */
-export async function removePlant(
-  client: Client,
-  id: bigint,
-  expected?: readonly string[],
-): Promise<'removed' | NoMatch> {
-  const result =
-    expected === undefined
-      ? await changeAny(client, REMOVE, [id])
-      : await changeFound(client, id, { statement: REMOVE, toValues: () => [], expected })
+  change: Change,
+): Promise<ChangeOutcome<Change['type']>> {
+  const result = dependsOnContent(change)
+    ? await changeFound(client, change)
+    : await changeAny(client, change)
+  if (change.type === 'update') return typeof result === 'string' ? result : toPlant(result)
+  if (result !== 'not-found') return typeof result === 'string' ? result : 'removed'
   // To a client that repeats a removal, this means that it has been made. Without the wait, the plant could be back after
   // a failover: an earlier attempt may have removed it on the primary only.
-  if (result === 'not-found') await client.change(AWAIT_STANDBYS)
-  return typeof result === 'string' ? result : 'removed'
+  await client.change(AWAIT_STANDBYS)
+  return change.expected === undefined ? 'unchanged' : result
+}
+
+/** Whether a change depends on the content of the plant: SQL cannot compute a version or merge own fields. */
+function dependsOnContent(change: Change): boolean {
+  if (change.expected !== undefined) return true
+  return (
+    change.type === 'update' &&
+    (change.patch.fields !== undefined || change.patch.clears !== undefined)
+  )
+}
+
+/** The statement that makes a change, and its parameters. */
+function toStatement(change: Change, stored?: StoredPlant): [text: string, values: unknown[]] {
+  const { id } = change
+  if (change.type === 'remove') return [REMOVE, [id]]
+  const { patch } = change
+  const content = stored ? { ...patch, fields: mergeFields(stored.fields, patch) ?? null } : patch
+  return [
+    UPDATE,
+    [id, ...CONTENT_COLUMNS.flatMap((column) => [content[column] !== undefined, content[column]])],
+  ]
 }
 
 const RETURNING = `RETURNING ${PLANT_COLUMNS}`
 
-/** Runs a statement that changes a plant, whatever its content. */
-async function changeAny(
-  client: Client,
-  statement: string,
-  values: readonly unknown[],
-): Promise<PlantRow | 'not-found'> {
-  const [changed] = await client.change<PlantRow>(`${statement} ${RETURNING}`, values)
+/** Changes a plant, whatever its content. */
+async function changeAny(client: Client, change: Change): Promise<PlantRow | 'not-found'> {
+  const [text, values] = toStatement(change)
+  const [changed] = await client.change<PlantRow>(`${text} ${RETURNING}`, values)
   return changed ?? 'not-found'
 }
 
-interface DependentChange {
-  /** Its first parameter is the id. */
-  readonly statement: string
-  /** The others depend on the plant. */
-  readonly toValues: (stored: StoredPlant) => readonly unknown[]
-  readonly expected: readonly string[] | undefined
-}
-
-/**
- * Makes a change that depends on the content of the plant, because SQL cannot compute a version or merge own fields:
- * reads the plant first, and changes it only if it still has the content that was read.
- */
-function changeFound(
-  client: Client,
-  id: bigint,
-  { statement, toValues, expected }: DependentChange,
-): Promise<PlantRow | NoMatch> {
+/** Reads the plant first, and changes it only if it still has the content that was read. */
+function changeFound(client: Client, change: Change): Promise<PlantRow | NoMatch> {
   return retryOptimistically(async () => {
-    const [stored] = await client.query<PlantRow>(FIND, [id])
+    const [stored] = await client.query<PlantRow>(FIND, [change.id])
     if (stored === undefined) return 'not-found'
     const plant = toPlant(stored)
-    if (expected?.includes(contentVersion(plant)) === false) return 'changed'
-    const values = [id, ...toValues(plant)]
-    const conditional = `${statement} AND ${hasContent(values.length + 1)} ${RETURNING}`
+    if (change.expected?.includes(contentVersion(plant)) === false) return 'changed'
+    const [text, values] = toStatement(change, plant)
+    const conditional = `${text} AND ${hasContent(values.length + 1)} ${RETURNING}`
     const given = [...values, ...contentValues(plant)]
     const [changed] = await client.change<PlantRow>(conditional, given)
     return changed

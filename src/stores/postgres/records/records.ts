@@ -1,5 +1,5 @@
-import type { ApplyMode } from '../../../../service/plant-store.ts'
 import type {
+  ApplyMode,
   RecordChange,
   RecordKey,
   RecordKind,

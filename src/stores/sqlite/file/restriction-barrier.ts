@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { parseRestriction, type Restriction } from '../../../../service/restriction.ts'
 
 /**
- * Refuse changes by any process. They exist only while the database is restricted. A guarded change
- * deletes the record before it changes plants.
+ * Refuse changes by any process. They exist only while the database is restricted. A list with a guard deletes the record
+ * before it changes plants.
  */
 const BARRIER = ['INSERT', 'UPDATE', 'DELETE'].map((event) => ({
   name: `refuse_${event.toLowerCase()}`,

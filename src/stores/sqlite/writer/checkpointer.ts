@@ -24,6 +24,9 @@ export interface WalState {
   readonly failure?: string
 }
 
+/** It could not run, which loses nothing. */
+const NOT_RUN: WalState = { busy: 1, log: 0, checkpointed: 0 }
+
 /** How often to read the length of the WAL. It takes a tenth as long as a commit, and few pages are added meanwhile. */
 const INSPECTION_INTERVAL_MS = 10
 
@@ -87,9 +90,11 @@ export class Checkpointer {
   constructor(db: Database, options: SqliteOptions, settings: CheckpointerSettings = {}) {
     const { pages = WAL_PAGES, intervalMs = INSPECTION_INTERVAL_MS } = settings
     db.pragma('wal_autocheckpoint = 0')
-    const { mapError } = new OpenFile(options.file, options.identity, options.damage)
+    const file = new OpenFile(options.file, options.identity, options.damage)
+    const { mapError } = file
     this.#inspect = prepareCheckpoint(db, 'NOOP', mapError)
-    this.#checkpoint = prepareCheckpoint(db, 'PASSIVE', mapError)
+    const checkpoint = prepareCheckpoint(db, 'PASSIVE', mapError)
+    this.#checkpoint = () => (file.isInPlace() ? checkpoint() : NOT_RUN)
     const truncate = prepareCheckpoint(db, 'TRUNCATE', mapError)
     this.#truncate = () => {
       const timeout = db.pragma('busy_timeout', { simple: true })
@@ -205,8 +210,7 @@ export class Checkpointer {
  * Prepares a checkpoint (https://www.sqlite.org/pragma.html#pragma_wal_checkpoint).
  *
  * @param toUnavailable maps the errors of SQLite
- * @returns a function that runs it and returns the resulting state of the WAL: busy and empty if it could not run or
- *   failed, which loses nothing
+ * @returns a function that runs it and returns the resulting state of the WAL
  */
 export function prepareCheckpoint(
   db: Database,
@@ -220,8 +224,7 @@ export function prepareCheckpoint(
     } catch (error) {
       const mapped = toUnavailable(error)
       if (!(mapped instanceof StoreUnavailable)) throw error
-      const state = { busy: 1, log: 0, checkpointed: 0 }
-      return mapped.reason === 'busy' ? state : { ...state, failure: mapped.detail }
+      return mapped.reason === 'busy' ? NOT_RUN : { ...NOT_RUN, failure: mapped.detail }
     }
   }
 }

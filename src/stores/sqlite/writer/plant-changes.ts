@@ -2,20 +2,17 @@ import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
 import { textLength } from '../../../../service/plant-content.ts'
 import {
+  type ChangeOutcome,
   type ChangeResult,
-  type CreateResult,
   isRefusal,
   LIST_TEXT_MAX,
   type ListResult,
-  type NoMatch,
   type PlantChange,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import {
   type ChangeList,
-  type ChangeOf,
-  type Decision,
   decide,
   type Effect,
   isLarge,
@@ -34,15 +31,6 @@ export function preparePlantChanges(db: Database) {
   /** The text that the transaction has affected, in bytes. */
   const affected = { bytes: 0 }
 
-  const make = <Change extends PlantChange>(change: Change): Decision<Change['type']> => {
-    const before = table.find(change.id)
-    const decision = decide(before, change)
-    const effect = { before, after: decision.after }
-    affected.bytes += measureEffect(effect)
-    table.write(effect)
-    return decision
-  }
-
   return {
     begin(): void {
       affected.bytes = 0
@@ -57,20 +45,20 @@ export function preparePlantChanges(db: Database) {
       const bytesMax = affected.bytes < LIST_TEXT_MAX ? LARGE_PLANTS.bytes : ROW_TEXT_MAX
       return isLarge(change, table.measure(change.id), bytesMax)
     },
-    create(change: ChangeOf<'create'>): CreateResult {
+    /** See PlantStore.change. */
+    change(change: PlantChange): ChangeOutcome {
       // A new plant needs no read.
-      if (!table.store(change)) return make(change).result
-      // In UTF-16 units, which costs less than to count bytes.
-      affected.bytes += textLength(change)
-      return 'created'
-    },
-    update(change: ChangeOf<'update'>): StoredPlant | NoMatch {
-      const { result, after } = make(change)
-      return result === 'updated' || result === 'unchanged' ? known(after) : result
-    },
-    remove(change: ChangeOf<'remove'>): 'removed' | NoMatch {
-      const { result } = make(change)
-      return result === 'unchanged' ? 'not-found' : result
+      if (change.type === 'create' && table.store(change)) {
+        // In UTF-16 units, which costs less than to count bytes.
+        affected.bytes += textLength(change)
+        return 'created'
+      }
+      const before = table.find(change.id)
+      const { result, after } = decide(before, change)
+      const effect = { before, after }
+      affected.bytes += measureEffect(effect)
+      table.write(effect)
+      return change.type === 'update' && !isRefusal(result) ? known(after) : result
     },
     /** See PlantStore.apply. */
     apply(list: ChangeList): ListResult {

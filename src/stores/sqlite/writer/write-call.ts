@@ -1,51 +1,34 @@
-import type {
-  ApplyMode,
-  CreateResult,
-  ListResult,
-  NoMatch,
-  StoredPlant,
-} from '../../../../service/plant-store.ts'
-import type {
-  GuardedChange,
-  GuardedResult,
-  RecordChange,
-} from '../../../../service/record-store.ts'
+import type { ChangeOutcome, ListResult, PlantChange } from '../../../../service/plant-store.ts'
+import type { ApplyMode, Guard, RecordChange } from '../../../../service/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,
-  type ChangeOf,
+  countListed,
   measureChange,
   measureList,
 } from '../../shared/plant-change.ts'
 import type { ChangeLimits } from '../feed/change-pruner.ts'
 
 /**
- * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore, RecordStore
- * and GuardedStore specify them.
+ * Every call that changes the database, as a value that can be sent to the writer's thread. PlantStore and RecordStore
+ * specify them.
  */
 export type WriteCall =
-  | ChangeOf<'create' | 'update' | 'remove'>
+  | PlantChange
   | ({ readonly type: 'apply' } & ChangeList)
-  | { readonly type: 'changeGuarded'; readonly change: GuardedChange }
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
   | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
 
-/** What each call returns. */
+/** What each call returns that is not a single change. */
 interface WriteResults {
-  create: CreateResult
-  update: StoredPlant | NoMatch
-  remove: 'removed' | NoMatch
-  apply: ListResult
-  changeGuarded: GuardedResult
+  apply: ListResult<ApplyMode | Guard>
   pruneChanges: boolean
   changeRecords: boolean[]
 }
 
-type WriteType = WriteCall['type']
-
-export type WriteResult = WriteResults[WriteType]
+export type WriteResult = WriteResults[keyof WriteResults] | ChangeOutcome
 
 /** A change to plants that the restriction of the database refuses. */
 interface Refused {
@@ -60,23 +43,24 @@ export function isRefused(result: CommitResult): result is Refused {
 }
 
 /** Makes a change, and resolves when it is on disk. */
-export type SubmitWrite = <Type extends WriteType>(
+export type SubmitWrite = <Type extends keyof WriteResults>(
   call: WriteCall & { readonly type: Type },
 ) => Promise<WriteResults[Type]>
+
+/** How many changes a call counts as. */
+export function countChanges(call: WriteCall): number {
+  return call.type === 'apply' ? countListed(call) : 1
+}
 
 /** The size that a call counts toward the limits on waiting changes. */
 export function measureCall(call: WriteCall): Size {
   switch (call.type) {
-    case 'create':
-    case 'update':
-    case 'remove':
-      return measureChange(call)
     case 'apply':
       return measureList(call)
-    case 'changeGuarded':
-      // Only one is ever in flight.
-      return { ...measureList(call.change), changes: 1 }
-    default:
+    case 'changeRecords':
+    case 'pruneChanges':
       return { changes: 1, text: 0 }
+    default:
+      return measureChange(call)
   }
 }

@@ -4,6 +4,7 @@ import { RemoteCalls } from '../../../threads/remote-calls.ts'
 import { fromReply, type Reply } from '../../../threads/reply.ts'
 import { requireThread, ThreadModule } from '../../../threads/thread-module.ts'
 import type { OnProblem } from '../../shared/engine.ts'
+import type { Size } from '../../shared/group-commit.ts'
 import type { Metrics } from '../../shared/store-metrics.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import type { SqliteOptions } from '../file/database.ts'
@@ -12,6 +13,8 @@ import type { CommitResult, WriteCall } from './write-call.ts'
 /** Sent to the writer's thread. */
 export interface WriterRequest {
   readonly changes: readonly WriteCall[]
+  /** Of all changes. */
+  readonly size: Size
   /** When to stop waiting for the lock, by the clock of `process.hrtime.bigint`, which all threads share. */
   readonly deadline: bigint
 }
@@ -35,11 +38,11 @@ export class WriterClient {
   }
 
   /** See Writer.commit. Calls are executed in order. */
-  commit(changes: readonly WriteCall[]): Promise<CommitResult[]> {
+  commit(changes: readonly WriteCall[], size: Size): Promise<CommitResult[]> {
     const pending = Promise.withResolvers<CommitResult[]>()
     const timeout = BigInt(Math.round(this.#lockTimeout * NANOSECONDS_PER_MS))
     const deadline = process.hrtime.bigint() + timeout
-    const request: WriterRequest = { changes, deadline }
+    const request: WriterRequest = { changes, size, deadline }
     // Sent first, because sending a value that cannot be cloned throws.
     this.#port.postMessage(request)
     this.#pending.push(pending)

@@ -5,13 +5,13 @@ import { StoreUnavailable } from '../../../../service/plant-store.ts'
 import { messageOf } from '../../../system/errors.ts'
 import { serveCalls } from '../../../threads/remote-calls.ts'
 import { toReply } from '../../../threads/reply.ts'
-import { isFull, type Size, sumSizes } from '../../shared/group-commit.ts'
+import { isFull, sumSizes } from '../../shared/group-commit.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import { openDatabase } from '../file/database.ts'
 import { OpenFile } from '../file/file-identity.ts'
 import { Checkpointer, prepareCheckpoint } from './checkpointer.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { type CommitResult, measureCall, type WriteCall } from './write-call.ts'
+import type { CommitResult, WriteCall } from './write-call.ts'
 import { Writer } from './writer.ts'
 import {
   type WriterCommand,
@@ -78,8 +78,9 @@ function accept(client: MessagePort): void {
   clients.add(client)
   client.on('close', () => clients.delete(client))
   client.on('message', (request: WriterRequest) => {
-    serve(receiveOthers({ client, ...request }))
-    if (checkInPlace()) checkpointer.afterCommit()
+    const isCommitted = serve(receiveOthers({ client, ...request }))
+    // A commit has checked the file.
+    if (isCommitted || checkInPlace()) checkpointer.afterCommit()
   })
 }
 
@@ -121,7 +122,7 @@ function report(problem: string): void {
  */
 function receiveOthers(first: Received): Received[] {
   const received: Received[] = []
-  let size = measure(first)
+  let { size } = first
   for (const client of clients) {
     if (client === first.client) {
       received.push(first)
@@ -130,8 +131,8 @@ function receiveOthers(first: Received): Received[] {
     if (isFull(size)) continue
     const request = receiveMessageOnPort(client)
     if (request === undefined) continue
-    const other = { client, ...request.message }
-    size = sumSizes([size, measure(other)])
+    const other: Received = { client, ...request.message }
+    size = sumSizes([size, other.size])
     received.push(other)
   }
   const { client } = received[0] ?? first
@@ -140,12 +141,8 @@ function receiveOthers(first: Received): Received[] {
   return received
 }
 
-function measure({ changes }: WriterRequest): Size {
-  return sumSizes(changes.map(measureCall))
-}
-
-/** Commits requests together, and replies to each. */
-function serve(requests: readonly Received[]): void {
+/** Commits requests together, and replies to each. Returns whether all were committed. */
+function serve(requests: readonly Received[]): boolean {
   let results: CommitResult[]
   try {
     results = commit(
@@ -153,12 +150,10 @@ function serve(requests: readonly Received[]): void {
       requests.map(({ deadline }) => deadline).reduce((a, b) => (a < b ? a : b)),
     )
   } catch (error) {
-    for (const request of requests) {
-      // Neither a bug in one request nor its deadline must fail the others.
-      if (requests.length > 1) serve([request])
-      else send(request.client, toReply(error))
-    }
-    return
+    // Neither a bug in one request nor its deadline must fail the others.
+    if (requests.length > 1) return requests.map((each) => serve([each])).every(Boolean)
+    for (const { client } of requests) send(client, toReply(error))
+    return false
   }
   let end = 0
   for (const { client, changes } of requests) {
@@ -166,6 +161,7 @@ function serve(requests: readonly Received[]): void {
     end += changes.length
     send(client, { result: results.slice(start, end) })
   }
+  return true
 }
 
 function send(client: MessagePort, reply: WriterReply): void {

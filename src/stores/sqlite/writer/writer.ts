@@ -1,17 +1,17 @@
 import type { Database } from 'better-sqlite3'
 import { known } from '../../../../contract/known.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
-import { sumSizes } from '../../shared/group-commit.ts'
+import { type ChangeList, isGuarded } from '../../shared/plant-change.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
-import { prepareGuardedChange } from './guarded-changes.ts'
+import { prepareGuardedChanges } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
-import { type CommitResult, isRefused, measureCall, type WriteCall } from './write-call.ts'
+import { type CommitResult, countChanges, isRefused, type WriteCall } from './write-call.ts'
 
 /** Makes changes. The changes of one call share a transaction, and so one wait for the disk. */
 export class Writer {
@@ -36,7 +36,7 @@ export class Writer {
       const results: CommitResult[] = []
       for (const areGuarded of [false, true]) {
         for (const [index, change] of changes.entries()) {
-          if ((change.type === 'changeGuarded') === areGuarded) results[index] = make(change)
+          if (isGuardedCall(change) === areGuarded) results[index] = make(change)
         }
       }
       markEnd.run()
@@ -49,7 +49,7 @@ export class Writer {
   }
 
   /**
-   * Makes all changes or none: in order, except that guarded changes are last. Returns when they are on disk. Once
+   * Makes all changes or none: in order, except that lists with a guard are last. Returns when they are on disk. Once
    * the transaction has affected much text, it postpones changes of large plants, and lists with such changes.
    *
    * @throws StoreUnavailable if the changes cannot be made now
@@ -89,13 +89,14 @@ function prepareMeasuredCommit(
       const result = known(results[index])
       return result !== 'postponed' && !isRefused(result)
     })
-    counts.observe(sumSizes(done.map(measureCall)).changes)
+    counts.observe(done.reduce((sum, call) => sum + countChanges(call), 0))
     return results
   }
 }
 
-/** What a restriction refuses. */
-const RESTRICTED: readonly WriteCall['type'][] = ['create', 'update', 'remove', 'apply']
+function isGuardedCall(call: WriteCall): boolean {
+  return call.type === 'apply' && isGuarded(call)
+}
 
 /**
  * Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. A restriction
@@ -106,30 +107,29 @@ function prepareWrites(db: Database) {
   const { mustWait, mustListWait } = plants
   const pruneChanges = preparePrune(db)
   const records = prepareRecordChanges(db)
-  const changeGuarded = prepareGuardedChange(db, plants.apply, records.change)
+  const applyGuarded = prepareGuardedChanges(db, plants.apply, records.change)
   const readRestriction = prepareRestrictionRead(db)
   let refusedBy: Restriction | undefined
   const begin = () => {
     plants.begin()
     refusedBy = readRestriction()
   }
+  const apply = (list: ChangeList) => {
+    if (isGuarded(list)) return applyGuarded(list)
+    if (refusedBy !== undefined) return { refusedBy }
+    return mustListWait(list.changes) ? 'postponed' : plants.apply(list)
+  }
   const make = (call: WriteCall): CommitResult => {
-    if (refusedBy !== undefined && RESTRICTED.includes(call.type)) return { refusedBy }
     switch (call.type) {
-      case 'create':
-        return mustWait(call) ? 'postponed' : plants.create(call)
-      case 'update':
-        return mustWait(call) ? 'postponed' : plants.update(call)
-      case 'remove':
-        return mustWait(call) ? 'postponed' : plants.remove(call)
       case 'apply':
-        return mustListWait(call.changes) ? 'postponed' : plants.apply(call)
-      case 'changeGuarded':
-        return changeGuarded(call.change)
+        return apply(call)
       case 'pruneChanges':
         return pruneChanges(call.limits)
       case 'changeRecords':
         return records.changeSeveral(call.changes, call.mode)
+      default:
+        if (refusedBy !== undefined) return { refusedBy }
+        return mustWait(call) ? 'postponed' : plants.change(call)
     }
   }
   return { begin, make }
