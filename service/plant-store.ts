@@ -177,7 +177,8 @@ export interface TagPage {
  * Durability: a change resolves only after it would survive a power failure. Concurrent changes can share a
  * commit.
  *
- * Consistency: a read sees every change that had resolved when the read began, and all its plants at one moment.
+ * Consistency: a read sees every change that had resolved when the read began, and all its plants at one moment, except
+ * for a count.
  *
  * Short reads: a read takes a few milliseconds at most, unless a single plant takes longer. See read-jobs.ts for more.
  *
@@ -229,7 +230,8 @@ export interface PlantStore extends ChangeFeed {
 
   /**
    * Counts the plants that match in a range. Examines COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With
-   * a tag, it examines only the plants with that tag.
+   * a tag, it examines only the plants with that tag. Without text, parts of the range can be counted at different
+   * moments.
    */
   count(request: CountRequest): Promise<CountedRange>
 

@@ -111,16 +111,22 @@ export class ReadQueue {
     this.#waitingCount = 0
   }
 
-  /** Passes the place of a read that has ended to the next one. */
+  /**
+   * Passes the place of a read that has ended to the next one. That starts in the next turn of the event loop, because
+   * until then it is unknown whether its client closes the connection after the request.
+   */
   #startNext(): void {
-    for (let next = this.#removeNext(); next !== undefined; next = this.#removeNext()) {
-      if (!next.client.isGone()) {
-        next.start()
-        return
-      }
-      next.refuse(disconnected())
-    }
-    this.#running--
+    let next = this.#removeNext()
+    for (; next?.client.isGone(); next = this.#removeNext()) next.refuse(disconnected())
+    if (next === undefined) this.#running--
+    else setImmediate(() => this.#startUnlessGone(next))
+  }
+
+  #startUnlessGone({ client, start, refuse }: WaitingRead): void {
+    if (client.isGone()) {
+      refuse(disconnected())
+      this.#startNext()
+    } else start()
   }
 
   #removeNext(): WaitingRead | undefined {

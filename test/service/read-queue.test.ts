@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Client } from '../../contract/operation-types.ts'
 import type { Grant } from '../../contract/scopes.ts'
@@ -39,8 +40,11 @@ class Reads {
   }
 }
 
-/** Resolves after all promises that can settle have settled. */
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+/** Resolves after all reads that can start have started. */
+async function settled(): Promise<void> {
+  await setImmediate()
+  await setImmediate()
+}
 
 t.test('reads run one at a time, and those of a client in their order', async (t) => {
   const reads = new Reads()
@@ -83,6 +87,7 @@ t.test(
     await settled()
     t.equal(reads.refused.length, 2, 'the latest of the others make room')
     await reads.next()
+    await settled()
     t.strictSame(reads.started, ['job 1', 'a0', 'job 2', 'b'])
     for (const _ of all) await reads.next()
     await Promise.all(all)
@@ -167,6 +172,24 @@ t.test('a read is not made if its client has disconnected, or does while it wait
   t.strictSame(reads.refused, [`waiting: ${hasGone}`, `gone: ${hasGone}`])
   t.strictSame(reads.started, ['first', 'last'], 'a read that runs is never cut')
 })
+
+t.test(
+  'a read that waits is not made if its client disconnects right after the request',
+  async (t) => {
+    const reads = new Reads()
+    const leaving = new AbortController()
+    const all = [
+      reads.begin('first', clientOf('a')),
+      reads.begin('leaving', clientOf('a', undefined, leaving.signal)),
+    ]
+    const ended = reads.next()
+    await setImmediate()
+    leaving.abort()
+    await ended
+    await Promise.all(all)
+    t.strictSame(reads.started, ['first'])
+  },
+)
 
 t.test('the reads of clients that have disconnected make room for others', async (t) => {
   const reads = new Reads()

@@ -7,7 +7,12 @@ import {
 } from '../../../src/stores/sqlite/feed/change-pruner.ts'
 import { MARK_END } from '../../../src/stores/sqlite/feed/change-triggers.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { COUNT, COUNT_MATCHING } from '../../../src/stores/sqlite/reads/plant-count.ts'
+import {
+  COUNT,
+  COUNT_MATCHING,
+  RANGE_END,
+  RANGE_END_OF_TAG,
+} from '../../../src/stores/sqlite/reads/plant-count.ts'
 import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { LIST_RECORDS } from '../../../src/stores/sqlite/reads/reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -99,7 +104,7 @@ function columnsCompared(sql: string): string[] {
 }
 
 /** Statements that examine plants of any size, many at a time. */
-const MEASURES = [MEASURE, MEASURE_OF_TAG, ...Object.values(COUNT)]
+const MEASURES = [MEASURE, MEASURE_OF_TAG, RANGE_END, RANGE_END_OF_TAG, ...Object.values(COUNT)]
 
 /** The flags of the instruction Column that read the type or the length of a value from the beginning of its row. */
 const HEADER_ONLY = [0x80, 0xc0]

@@ -8,6 +8,7 @@ import { ROW_TEXT_MAX } from '../../../src/stores/shared/page-limits.ts'
 import { damagedError } from '../../../src/stores/shared/store-error.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { JSON_OR_ID } from '../../../src/stores/sqlite/reads/plant-json.ts'
+import { prepareSlices } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { updateIn } from '../../helpers/single-changes.ts'
@@ -58,6 +59,29 @@ t.test('other work has its turn between many expensive reads', async (t) => {
   await setImmediate()
   t.ok(done > 0 && done < 100, `${done} of 100 reads are done after one turn of the event loop`)
   t.equal(new Set((await Promise.all(reads)).map(({ json }) => json)).size, 1)
+})
+
+t.test('others have their turn within a count', async (t) => {
+  const { store } = storeWithPlants(t)
+  const ended: string[] = []
+  await Promise.all([
+    store.count({ text: '' }).then(({ found }) => ended.push(`count of ${found}`)),
+    store.get(0n).then(() => ended.push('get')),
+  ])
+  t.strictSame(ended, ['get', `count of ${PLANTS.length}`])
+})
+
+t.test('a search measures a few plants at a time', (t) => {
+  const { file } = storeWithPlants(t)
+  const db = openDatabase({ file, lockTimeout: 0 })
+  const slices = [...prepareSlices(db)(undefined, 499n)]
+  db.close()
+  t.strictSame(slices, [
+    { from: 500n, to: 1499n, next: 1499n },
+    { from: 1500n, to: 2499n, next: 2499n },
+    { from: 2500n, to: 2999n, next: undefined },
+  ])
+  t.end()
 })
 
 t.test('closing the store rejects the reads that are waiting', async (t) => {

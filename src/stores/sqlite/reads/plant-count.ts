@@ -1,52 +1,60 @@
 import type { Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
+import { INT64_MAX } from '../../../../contract/int64.ts'
 import { COUNT_MAX, type CountedRange, type CountRequest } from '../../../../service/plant-store.ts'
 import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
 import { MATCHING } from './plant-search.ts'
-import { firstAfter, prepareSlices } from './plant-slices.ts'
+import { firstAfter, prepareSlices, SLICE_MAX } from './plant-slices.ts'
 
-/** Unlike `tag IS NULL` and `count(tag)`, this does not read the name, which comes before the tag in the file. */
-const IS_UNTAGGED = 'octet_length(tag) IS NULL'
+/** How many steps a count has at most. */
+export const STEPS_MAX = COUNT_MAX / SLICE_MAX
 
-const buildCount = (condition: string, count: string) => `
-  SELECT count(*) AS examined, ${count} AS plants, max(id) AS last
-  FROM (SELECT id, ${IS_UNTAGGED} AS untagged FROM plants WHERE ${condition} id >= ? ORDER BY id LIMIT ? + 0)`
+const buildEnd = (condition: string) =>
+  `SELECT id FROM plants WHERE ${condition} id >= ? ORDER BY id LIMIT 1 OFFSET ? + 0`
 
-/** Count the plants of a slice without reading their names. */
+/** The last plant of a range, which has one more than the offset. */
+export const RANGE_END = buildEnd('')
+export const RANGE_END_OF_TAG = buildEnd('tag = +? AND')
+
+const buildCount = (condition: string) =>
+  `SELECT count(*) FROM plants WHERE ${condition} id >= ? AND id <= ?`
+
+/** Count the plants of a range without reading their names. */
 export const COUNT: ByTag<string> = {
-  any: buildCount('', 'count(*)'),
-  one: buildCount('tag = +? AND', 'count(*)'),
-  none: buildCount('', 'ifnull(sum(untagged), 0)'),
+  any: buildCount(''),
+  one: buildCount('tag = +? AND'),
+  // Unlike `tag IS NULL`, this does not read the name, which comes before the tag in the file.
+  none: buildCount('octet_length(tag) IS NULL AND'),
 }
 
 /** Count the plants of a slice that match. */
 export const COUNT_MATCHING = mapByTag(MATCHING, (matching) => `SELECT count(*) ${matching}`)
 
-interface CountRow {
-  readonly examined: bigint
-  readonly plants: bigint
-  readonly last: bigint | null
-}
-
-/** Prepares PlantStore.count. */
+/** Prepares a step of PlantStore.count. If it searches names, there is only one. */
 export function prepareCount(db: Database): (request: CountRequest) => CountedRange {
-  const findSlice = prepareSlices(db)
-  const counts = mapByTag(COUNT, (sql) => db.prepare<unknown[], CountRow>(sql))
-  const matching = mapByTag(COUNT_MATCHING, (sql) => db.prepare<unknown[], bigint>(sql).pluck())
+  const findSlices = prepareSlices(db)
+  const prepareBigint = (sql: string) => db.prepare<unknown[], bigint>(sql).pluck()
+  const endOfAny = prepareBigint(RANGE_END)
+  const ends = { any: endOfAny, one: prepareBigint(RANGE_END_OF_TAG), none: endOfAny }
+  const counts = mapByTag(COUNT, prepareBigint)
+  const matching = mapByTag(COUNT_MATCHING, prepareBigint)
 
   return ({ text, tag, after }) => {
+    const tags = tagsOf(tag)
     if (text !== '') {
-      const slice = findSlice(tag, after)
-      if (slice === undefined) return NOTHING
-      const found = forTag(tag, matching).get(...tagsOf(tag), slice.from, slice.to, text)
-      return { found: Number(found), next: slice.next }
+      let found = 0
+      let next: bigint | undefined
+      for (const slice of findSlices(tag, after)) {
+        found += Number(forTag(tag, matching).get(...tags, slice.from, slice.to, text))
+        next = slice.next
+      }
+      return { found, next }
     }
     const from = firstAfter(after)
-    if (from === undefined) return NOTHING
-    const row = known(forTag(tag, counts).get(...tagsOf(tag), from, COUNT_MAX))
-    const isLast = row.examined < COUNT_MAX || row.last === null
-    return { found: Number(row.plants), next: isLast ? undefined : row.last }
+    if (from === undefined) return { found: 0, next: undefined }
+    const next = forTag(tag, ends).get(...tags, from, SLICE_MAX - 1)
+    // Only those without a tag are examined along with others.
+    if (next !== undefined && tag !== null) return { found: SLICE_MAX, next }
+    const found = forTag(tag, counts).get(...tags, from, next ?? INT64_MAX)
+    return { found: Number(found), next }
   }
 }
-
-const NOTHING: CountedRange = { found: 0, next: undefined }

@@ -22,7 +22,7 @@ export const MATCHING: ByTag<string> = {
 
 /** Prepares PlantStore.search. */
 export function prepareSearch(db: Database): (request: SearchRequest) => PlantPage {
-  const findSlice = prepareSlices(db)
+  const findSlices = prepareSlices(db)
   const statements = mapByTag(MATCHING, (matching) =>
     db
       .prepare<unknown[], string>(`SELECT ${PLANT_JSON} ${matching} ORDER BY id LIMIT ? + 0`)
@@ -30,17 +30,20 @@ export function prepareSearch(db: Database): (request: SearchRequest) => PlantPa
   )
 
   return ({ text, after, tag, limit }) => {
-    const slice = findSlice(tag, after)
-    if (slice === undefined) return pageOf([])
-    const { from, to, next } = slice
+    const statement = forTag(tag, statements)
     const plants: string[] = []
     let length = 0
-    for (const plant of forTag(tag, statements).all(...tagsOf(tag), from, to, text, limit + 1)) {
-      if (plants.length === limit || length >= PAGE_TEXT_MAX) {
-        return pageOf(plants, lastIdOf(plants))
+    let next: bigint | undefined
+    for (const slice of findSlices(tag, after)) {
+      const wanted = limit + 1 - plants.length
+      for (const plant of statement.all(...tagsOf(tag), slice.from, slice.to, text, wanted)) {
+        if (plants.length === limit || length >= PAGE_TEXT_MAX) {
+          return pageOf(plants, lastIdOf(plants))
+        }
+        plants.push(plant)
+        length += plant.length
       }
-      plants.push(plant)
-      length += plant.length
+      next = slice.next
     }
     return pageOf(plants, next)
   }

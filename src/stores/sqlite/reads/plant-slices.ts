@@ -13,7 +13,10 @@ const buildMeasure = (condition: string) => `
 export const MEASURE = buildMeasure('')
 export const MEASURE_OF_TAG = buildMeasure('tag = +? AND')
 
-/** A range of consecutive plants. */
+/** How many plants are examined at once, because each can be in a page of its own of the file. */
+export const SLICE_MAX = 1000
+
+/** A range of consecutive plants, which can be empty. */
 export interface Slice {
   readonly from: bigint
   readonly to: bigint
@@ -22,30 +25,37 @@ export interface Slice {
 }
 
 /**
- * Prepares a function that finds the slice that begins after an id, without reading large plants. It contains the plants
- * with the tag, or all plants to select those without a tag, because no index has them. Not more than SEARCH_MAX, unless
- * a single plant is larger.
+ * Prepares a function that finds the slices that follow an id, without reading large plants. They contain the plants
+ * with the tag, or all plants to select those without a tag, because no index has them. Not more than SEARCH_MAX in all,
+ * unless a single plant is larger.
  */
 export function prepareSlices(
   db: Database,
-): (tag: PlantFilter['tag'], after: bigint | undefined) => Slice | undefined {
+): (tag: PlantFilter['tag'], after: bigint | undefined) => Generator<Slice, void> {
   const any = db.prepare<unknown[], SliceRow>(MEASURE)
   const statements = { any, one: db.prepare<unknown[], SliceRow>(MEASURE_OF_TAG), none: any }
 
-  return (tag, after) => {
-    const from = firstAfter(after)
-    if (from === undefined) return undefined
+  return function* (tag, after) {
     const statement = forTag(tag, statements)
-    let { plants: wanted } = SEARCH_MAX
-    for (;;) {
+    let { plants: plantsLeft, bytes: bytesLeft } = SEARCH_MAX
+    let least = 1
+    let from = firstAfter(after)
+    while (from !== undefined && plantsLeft > 0) {
+      const wanted = Math.min(plantsLeft, SLICE_MAX)
       const row = known(statement.get(...tagsOf(tag), from, wanted))
       const [plants, bytes] = [Number(row.plants), Number(row.bytes)]
-      if (row.last === null) return undefined
-      if (bytes <= SEARCH_MAX.bytes || plants === 1) {
-        return { from, to: row.last, next: plants < wanted ? undefined : row.last }
+      if (bytes > bytesLeft && plants > least) {
+        // As many as there would be if all had the same size.
+        plantsLeft = Math.max(least, Math.trunc((plants * bytesLeft) / bytes))
+        continue
       }
-      // As many as there would be if all had the same size.
-      wanted = Math.max(1, Math.trunc((plants * SEARCH_MAX.bytes) / bytes))
+      const next = plants < wanted ? undefined : (row.last ?? undefined)
+      yield { from, to: row.last ?? from, next }
+      if (next === undefined) return
+      from = firstAfter(next)
+      plantsLeft -= plants
+      bytesLeft -= bytes
+      least = 0
     }
   }
 }

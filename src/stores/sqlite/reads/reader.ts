@@ -34,7 +34,7 @@ import { type ChangeLimits, prepareExcess } from '../feed/change-pruner.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
-import { prepareCount } from './plant-count.ts'
+import { prepareCount, STEPS_MAX } from './plant-count.ts'
 import { JSON_OR_ID, lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
 import { prepareSearch } from './plant-search.ts'
 import { prepareTagScan } from './tag-scan.ts'
@@ -177,8 +177,17 @@ export class Reader {
     return this.#read(() => this.#search(request))
   }
 
-  count(request: CountRequest): Promise<CountedRange> {
-    return this.#read(() => this.#count(request))
+  async count(request: CountRequest): Promise<CountedRange> {
+    let found = 0
+    let { after } = request
+    for (let steps = 1; ; steps++) {
+      const from = after
+      const range = await this.#read(() => this.#count({ ...request, after: from }))
+      found += range.found
+      after = range.next
+      const isLast = after === undefined || request.text !== '' || steps === STEPS_MAX
+      if (isLast) return { found, next: after }
+    }
   }
 
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
