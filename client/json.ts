@@ -7,7 +7,7 @@ import { members } from '../contract/members.gen.ts'
 const INT64 = new Set(members.filter(({ type }) => type === 'int64').map(({ name }) => name))
 
 /** TypeScript does not declare this function yet. */
-const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown }
 
 /**
  * Like `JSON.stringify`, but a bigint becomes an integer. Other programs can round one beyond 2^53 when they read it.

@@ -38,7 +38,7 @@ export function describePlants(members: readonly Member[]) {
       const value = presentValue(values, name)
       if (value !== undefined) picked[name] = value
     }
-    return Object(picked)
+    return picked as Schemas['Plant']
   }
 
   /** The length of the text in a plant or a patch, in UTF-16 units. */

@@ -164,7 +164,7 @@ function parseRecord(number: number, json: string): FileRecord {
   try {
     record = parseExact(json)
   } catch (error) {
-    const { message }: Error = Object(error)
+    const { message } = error as Error
     const reason = message.replace(/ \(line \d+ column \d+\)$/, '')
     return { number, values: {}, problem: `${NOT_JSON}: ${reason}` }
   }

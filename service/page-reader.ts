@@ -14,7 +14,7 @@ export function pageReader(members: readonly Member[]): PageReader {
   const parse = prepareParser(members)
   const codec = new PlantCodec(members)
   return ({ json }) => {
-    const plants: readonly Parameters<PlantCodec['toPlant']>[0][] = Object(parse(Buffer.from(json)))
+    const plants = parse(Buffer.from(json)) as Parameters<PlantCodec['toPlant']>[0][]
     // Short integers are parsed as numbers.
     return plants.map((plant) => codec.toPlant({ ...plant, id: BigInt(plant.id) }))
   }

@@ -76,7 +76,7 @@ export class PlantCodec {
 
   /** @param missing what to do with the fields that the values lack */
   #toFields(given: object, missing: 'clear' | 'keep'): FieldsPatch {
-    const values: Values = Object(given)
+    const values = given as Values
     let fields = ''
     let clears = ''
     for (const { name, start } of this.#fields) {
@@ -136,7 +136,7 @@ export class PlantCodec {
   /** The JSON of a page. Without hidden fields, it is that of the store. */
   pageJson({ json }: Pick<PlantPage, 'json'>): PlantPage['json'] {
     if (this.#hidden.size === 0) return json
-    const plants = Object(parseSources(json)) as { readonly [name: string]: string }[]
+    const plants = parseSources(json) as { readonly [name: string]: string }[]
     const shown = plants.map(({ id, name, tag, ...own }) => {
       const members = [`"id":${id}`, `"name":${name}`]
       if (tag !== undefined) members.push(`"tag":${tag}`)

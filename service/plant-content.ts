@@ -97,7 +97,7 @@ export function mergeFields(
 
 /** The names of own fields, and their values as JSON. */
 export function readFields(fields: string): [name: string, json: string][] {
-  const values: { [name: string]: string } = Object(parseSources(`{${fields}}`))
+  const values = parseSources(`{${fields}}`) as { [name: string]: string }
   return Object.entries(values)
 }
 

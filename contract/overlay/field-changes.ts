@@ -1,5 +1,5 @@
 import { prepareParser } from '../exact-json.ts'
-import { known } from '../known.ts'
+import { known, propertiesOf } from '../known.ts'
 import type { FieldSchema, OwnField } from '../own-fields.ts'
 import { fieldValidator } from '../validators.ts'
 
@@ -50,7 +50,7 @@ export function violationFinder({ schema }: OwnField): (text: string) => string 
   const parse = prepareParser([{ name: 'value', type: schema.type }])
   const describe = fieldValidator(schema)
   return (text) => {
-    const { value }: { value?: unknown } = Object(parse(Buffer.from(`{"value":${text}}`)))
+    const { value } = propertiesOf(parse(Buffer.from(`{"value":${text}}`)))
     return describe(value)
   }
 }

@@ -68,7 +68,7 @@ export function readFieldSchema(place: string, name: string, schema: unknown): O
   if (schema.type === 'string') checkStrings(own, schema)
   else if (schema.type !== 'boolean') checkNumbers(own, schema)
   checkExamples(own, schema)
-  return { name, schema: Object({ ...schema }) }
+  return { name, schema: { ...schema } as unknown as FieldSchema }
 }
 
 /** The place of a member of an object: that of the object, with a token of JSON Pointer (RFC 6901). */

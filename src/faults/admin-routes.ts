@@ -86,7 +86,7 @@ function putFaults(injection: FaultInjection, json: string): void {
 /** JSON in which ids are exact. */
 function toJson(value: unknown): string {
   // TypeScript does not declare it yet.
-  const { rawJSON }: { rawJSON(text: string): unknown } = Object(JSON)
+  const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown }
   return JSON.stringify(value, (_name, member) =>
     typeof member === 'bigint' ? rawJSON(String(member)) : member,
   )

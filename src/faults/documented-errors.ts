@@ -10,14 +10,18 @@ interface ResponseObject {
   }
 }
 
+interface Example {
+  readonly value: { readonly message: string }
+}
+
 export function documentedErrors(document: ContractDocument): DocumentedErrors {
   const resolve = (part: object): object =>
-    '$ref' in part ? Object(resolveReference(document, String(part.$ref))) : part
+    '$ref' in part ? (resolveReference(document, String(part.$ref)) as object) : part
   const errorsOf = (response: object): [ErrorCode, string][] => {
     const { content }: ResponseObject = resolve(response)
     return Object.entries(content?.['application/json']?.examples ?? {})
       .filter(([name]) => Object.hasOwn(errorCodes, name))
-      .map(([name, example]) => [name as ErrorCode, Object(resolve(example)).value.message])
+      .map(([name, example]) => [name as ErrorCode, (resolve(example) as Example).value.message])
   }
   const operations = Object.values(document.paths).flatMap((item) => Object.values(item))
   return new Map(

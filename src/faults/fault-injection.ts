@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ContractDocument } from '../../contract/contract.ts'
-import { known } from '../../contract/known.ts'
+import { known, propertiesOf } from '../../contract/known.ts'
 import type { FaultHooks } from '../http/app.ts'
 import { prefersEvents } from '../http/operations/event-stream.ts'
 import { cutResponse } from './cut-response.ts'
@@ -116,6 +116,6 @@ export class FaultInjection implements FaultHooks {
 
 /** The ids of plants in the parts of a valid request. */
 function plantIds({ params, query, body }: FastifyRequest): bigint[] {
-  const found = [params, query, ...[body].flat()].flatMap((part) => Object(part).id)
+  const found = [params, query, ...[body].flat()].flatMap((part) => propertiesOf(part).id)
   return [...new Set(found.filter((id) => typeof id === 'bigint'))]
 }

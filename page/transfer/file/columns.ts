@@ -130,7 +130,7 @@ export function plantMapper(mapping: Mapping, format: Format): ToPlant {
       }
       plant[name] = value
     }
-    return Object(plant)
+    return plant as unknown as NewPlant
   }
 }
 

@@ -193,7 +193,7 @@ export function bodyReader({ contract, bodyLimit, threads, clock }: BodyReaderOp
         // Like JSON.parse, but integers keep their exact value.
         value = parseBody((body ?? Buffer.alloc(0)).subarray(0, length))
       } catch (error) {
-        return done(Object(error))
+        return done(error as Error)
       }
       done(null, value)
     }
