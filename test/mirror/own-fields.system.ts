@@ -69,7 +69,8 @@ async function setUp(t: Test, fields: readonly OwnField[]) {
       run('mirror', '--once', ...(declared ? contractOf(declared) : [])),
     compare: () => run('compare'),
     use: async <Result>(action: (store: Store) => Promise<Result>): Promise<Result> => {
-      const store = await openStore({ database: copy, lockTimeout: 60_000, sameThread: true })
+      const options = { lockTimeout: 60_000, sameThread: true, readsIncomplete: true }
+      const store = await openStore({ database: copy, ...options })
       return action(store).finally(() => store.close())
     },
   }

@@ -11,6 +11,6 @@ writerSuite(t, 'SQLite with a writer thread', {
   lasting: true,
   place: () => {
     const file = join(folder, `${++databases}.db`)
-    return async () => new SqliteStore({ file, lockTimeout: 60_000 })
+    return async (options) => new SqliteStore({ file, lockTimeout: 60_000, ...options })
   },
 })
