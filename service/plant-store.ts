@@ -210,9 +210,10 @@ export interface PlantStore extends ChangeFeed {
 
   /**
    * Resolves to a page of plants. The cost is independent of the position of the page and of the number of
-   * stored plants.
+   * stored plants. A search examines no more than SEARCH_MAX, in id order, so `next` can be the id of a plant that does
+   * not match.
    */
-  list(request: PageRequest): Promise<PlantPage>
+  list(request: PageRequest | SearchRequest): Promise<PlantPage>
 
   /**
    * Resolves to a page of the plants with some ids.
@@ -220,12 +221,6 @@ export interface PlantStore extends ChangeFeed {
    * @param ids in ascending order, each once. Those without a plant are ignored.
    */
   getAll(ids: readonly bigint[]): Promise<PlantPage>
-
-  /**
-   * Resolves to a page of the plants that match. Examines no more than SEARCH_MAX, in id order, so `next` can be the id
-   * of a plant that does not match.
-   */
-  search(request: SearchRequest): Promise<PlantPage>
 
   /**
    * Counts the plants that match in a range. Examines COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With

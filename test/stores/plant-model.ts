@@ -59,23 +59,21 @@ export class PlantModel implements Modeled {
     return this.#plants.get(id)
   }
 
-  list(request: PageRequest): PlantPage {
-    return this.search({ ...request, text: '' })
-  }
-
   getAll(ids: readonly bigint[]): PlantPage {
     const plants = this.exportPlants().filter(({ id }) => ids.includes(id))
     return pageWith(plants.map(toStored))
   }
 
-  search({ after, limit, ...filter }: SearchRequest): PlantPage {
-    const plants = this.#matching(filter).filter(({ id }) => after === undefined || id > after)
+  list({ after, limit, ...filter }: PageRequest | SearchRequest): PlantPage {
+    const plants = this.#matching({ text: '', ...filter }).filter(
+      ({ id }) => after === undefined || id > after,
+    )
     const page = plants.slice(0, limit).map(toStored)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
 
   count({ after, ...filter }: CountRequest): CountedRange {
-    const { found } = this.search({ ...filter, after, limit: Number.MAX_SAFE_INTEGER })
+    const { found } = this.list({ ...filter, after, limit: Number.MAX_SAFE_INTEGER })
     return { found, next: undefined }
   }
 

@@ -59,13 +59,11 @@ const METHOD_CALLS: Record<
     (store) => store.list({ limit: 10, after: 1000n }),
     (store) => store.list({ limit: 10, tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: 'tag 1', after: 1000n }),
+    (store) => store.list({ limit: 10, text: 'plant' }),
+    (store) => store.list({ limit: 10, text: 'plant', tag: 'tag 1' }),
+    (store) => store.list({ limit: 10, text: '', tag: null }),
   ],
   getAll: [(store) => store.getAll([1n, 5n, 1000n])],
-  search: [
-    (store) => store.search({ limit: 10, text: 'plant' }),
-    (store) => store.search({ limit: 10, text: 'plant', tag: 'tag 1' }),
-    (store) => store.search({ limit: 10, text: '', tag: null }),
-  ],
   count: ['', 'plant'].flatMap((text) =>
     [undefined, 'tag 1', null].map((tag) => (store: Store) => store.count({ text, tag })),
   ),

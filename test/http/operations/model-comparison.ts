@@ -203,7 +203,7 @@ const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
   return [
     { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
     (model) => {
-      const page = model.search({ ...others, ...filter })
+      const page = model.list({ ...others, ...filter })
       return {
         status: 200,
         json: parseExact(page.json),
