@@ -12,19 +12,19 @@ export type { NewPlant, Plant, PlantPatch, StoredPlant }
 /**
  * The result of a create:
  * - `created`: the id was free, and the plant is now stored;
- * - `replayed`: the id already had a plant with the same content, and nothing changed;
- * - `conflict`: the id already had a plant with other content, and nothing changed.
+ * - `unchanged`: the id already had a plant with the same content;
+ * - `plant-exists`: the id already had a plant with other content, and nothing changed.
  *
  * Own fields that the create neither sets nor clears count as the same.
  */
-export type CreateResult = 'created' | 'replayed' | 'conflict'
+export type CreateResult = 'created' | 'unchanged' | 'plant-exists'
 
 /**
  * Why an update or removal changed nothing:
- * - `not-found`: no plant has the id;
- * - `changed`: the plant has none of the expected versions.
+ * - `plant-not-found`: no plant has the id;
+ * - `plant-changed`: the plant has none of the expected versions.
  */
-export type NoMatch = 'not-found' | 'changed'
+export type NoMatch = 'plant-not-found' | 'plant-changed'
 
 /**
  * A change to a plant:
@@ -54,14 +54,14 @@ interface Expecting {
 }
 
 /**
- * The possible results of each type of change. `replayed` and `unchanged` mean that the change had no effect,
- * because the plant already had the content, or because a removal that expects no version found no plant. `conflict`,
- * `not-found` and `changed` are refusals.
+ * The possible results of each type of change, in the words of the contract. `unchanged` means that the change had no
+ * effect, because the plant already had the content, or because a removal that expects no version found no plant. The
+ * failures of the contract are refusals.
  */
 interface ChangeResults {
   create: CreateResult
-  put: 'created' | 'updated' | 'unchanged'
-  update: 'updated' | 'unchanged' | NoMatch
+  put: 'created' | 'changed' | 'unchanged'
+  update: 'changed' | 'unchanged' | NoMatch
   remove: 'removed' | 'unchanged' | NoMatch
 }
 
@@ -69,7 +69,7 @@ export type ChangeType = keyof ChangeResults
 
 export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[Type]
 
-export type Refusal = 'conflict' | NoMatch
+export type Refusal = 'plant-exists' | NoMatch
 
 /** What a single change resolves to: the plant after an update that was not refused, or else the result. */
 export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'update'
@@ -87,12 +87,7 @@ export type ListResult<Mode extends ApplyMode | Guard = ApplyMode> =
 
 /** Whether a change was refused. */
 export function isRefusal(result: ChangeResult): result is Refusal {
-  return result === 'conflict' || result === 'not-found' || result === 'changed'
-}
-
-/** Describes a `conflict` to the client. */
-export function conflictMessage(id: bigint): string {
-  return `plant ${id} already exists with different content`
+  return result === 'plant-exists' || result === 'plant-not-found' || result === 'plant-changed'
 }
 
 export interface PageRequest {

@@ -70,7 +70,7 @@ export function fieldsSuite(t: Test, engine: Engine): void {
     }))
     const results = await Promise.all(plants.map((plant) => createIn(store, plant)))
     t.equal(count(results, 'created'), 1)
-    t.equal(count(results, 'conflict'), 99)
+    t.equal(count(results, 'plant-exists'), 99)
     t.strictSame(await store.get(id), plants[results.indexOf('created')])
   })
 
@@ -94,7 +94,7 @@ async function readFields(t: Test, engine: Engine): Promise<void> {
   t.same(await createAll(store, PLANTS), created)
   t.same(
     await createAll(store, PLANTS),
-    created.map(() => 'replayed'),
+    created.map(() => 'unchanged'),
   )
 
   const ids = PLANTS.map(({ id }) => id)

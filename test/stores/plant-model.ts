@@ -104,22 +104,23 @@ export class PlantModel implements Modeled {
     const store = (after: StoredPlant): ChangeResult => {
       if (isSame(before, after)) return 'unchanged'
       this.#plants.set(id, after)
-      return before === undefined ? 'created' : 'updated'
+      return before === undefined ? 'created' : 'changed'
     }
     switch (change.type) {
       case 'create':
         if (before === undefined) return store(put(before, change))
-        return isSame(before, put(before, change)) ? 'replayed' : 'conflict'
+        return isSame(before, put(before, change)) ? 'unchanged' : 'plant-exists'
       case 'put':
         return store(put(before, change))
       case 'update':
-        if (before === undefined) return 'not-found'
+        if (before === undefined) return 'plant-not-found'
         return isExpected(before, change.expected)
           ? store(patched(before, change.patch))
-          : 'changed'
+          : 'plant-changed'
       case 'remove':
-        if (before === undefined) return change.expected === undefined ? 'unchanged' : 'not-found'
-        if (!isExpected(before, change.expected)) return 'changed'
+        if (before === undefined)
+          return change.expected === undefined ? 'unchanged' : 'plant-not-found'
+        if (!isExpected(before, change.expected)) return 'plant-changed'
         this.#plants.delete(id)
         return 'removed'
     }

@@ -90,7 +90,7 @@ function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decisi
 function decideUpdate(stored: StoredPlant, after: StoredPlant): Decision {
   return hasSameContent(stored, after)
     ? { result: 'unchanged', after: stored }
-    : { result: 'updated', after }
+    : { result: 'changed', after }
 }
 
 /** The plant if it has one of the expected versions, or else why it does not match. */
@@ -98,13 +98,13 @@ function match(
   stored: StoredPlant | undefined,
   expected: readonly string[] | undefined,
 ): StoredPlant | NoMatch {
-  if (stored === undefined) return 'not-found'
-  return expected?.includes(contentVersion(stored)) === false ? 'changed' : stored
+  if (stored === undefined) return 'plant-not-found'
+  return expected?.includes(contentVersion(stored)) === false ? 'plant-changed' : stored
 }
 
 /** The result of a create whose id is taken. */
-export function repeatCreate(stored: Plant, plant: NewPlant): 'replayed' | 'conflict' {
-  return hasSameContent(stored, putPlant(stored, plant)) ? 'replayed' : 'conflict'
+export function repeatCreate(stored: Plant, plant: NewPlant): 'unchanged' | 'plant-exists' {
+  return hasSameContent(stored, putPlant(stored, plant)) ? 'unchanged' : 'plant-exists'
 }
 
 /** The plant after a put, which keeps own fields that it neither sets nor clears. */

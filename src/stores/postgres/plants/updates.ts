@@ -41,7 +41,7 @@ export async function changePlant(
     ? await changeFound(client, change)
     : await changeAny(client, change)
   if (change.type === 'update') return typeof result === 'string' ? result : toPlant(result)
-  if (result !== 'not-found') return typeof result === 'string' ? result : 'removed'
+  if (result !== 'plant-not-found') return typeof result === 'string' ? result : 'removed'
   // To a client that repeats a removal, this means that it has been made. Without the wait, the plant could be back after
   // a failover: an earlier attempt may have removed it on the primary only.
   await client.change(AWAIT_STANDBYS)
@@ -72,19 +72,19 @@ function toStatement(change: Change, stored?: StoredPlant): [text: string, value
 const RETURNING = `RETURNING ${PLANT_COLUMNS}`
 
 /** Changes a plant, whatever its content. */
-async function changeAny(client: Client, change: Change): Promise<PlantRow | 'not-found'> {
+async function changeAny(client: Client, change: Change): Promise<PlantRow | 'plant-not-found'> {
   const [text, values] = toStatement(change)
   const [changed] = await client.change<PlantRow>(`${text} ${RETURNING}`, values)
-  return changed ?? 'not-found'
+  return changed ?? 'plant-not-found'
 }
 
 /** Reads the plant first, and changes it only if it still has the content that was read. */
 function changeFound(client: Client, change: Change): Promise<PlantRow | NoMatch> {
   return retryOptimistically(async () => {
     const [stored] = await client.query<PlantRow>(FIND, [change.id])
-    if (stored === undefined) return 'not-found'
+    if (stored === undefined) return 'plant-not-found'
     const plant = toPlant(stored)
-    if (change.expected?.includes(contentVersion(plant)) === false) return 'changed'
+    if (change.expected?.includes(contentVersion(plant)) === false) return 'plant-changed'
     const [text, values] = toStatement(change, plant)
     const conditional = `${text} AND ${hasContent(values.length + 1)} ${RETURNING}`
     const given = [...values, ...contentValues(plant)]
