@@ -8,12 +8,12 @@ type Schemas = components['schemas']
 
 /** Converts a change of a request into one for the store. */
 export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange']): PlantChange {
-  if (change.op === 'create') return { type: 'create', ...codec.toPlant(change) }
+  if (change.op === 'create') return { ...codec.toPlant(change), type: 'create' }
   const { id } = change
   const expected = change.ifMatch === undefined ? undefined : [versionOf(change.ifMatch)]
   switch (change.op) {
     case 'replace':
-      return { type: 'update', id, patch: codec.toReplacement(change), expected }
+      return { ...codec.toPlant(change), type: 'replace', expected }
     case 'update':
       return { type: 'update', id, patch: codec.toPatch(change), expected }
     case 'remove':

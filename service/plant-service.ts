@@ -148,9 +148,8 @@ export class PlantService implements Handlers {
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
     const result = await this.#store.change({
-      type: 'update',
-      id,
-      patch: this.#codec.toReplacement(content),
+      ...this.#codec.toPlant({ ...content, id }),
+      type: 'replace',
       expected,
     })
     if (typeof result === 'string') return toFailure(id, result)

@@ -29,7 +29,8 @@ export type NoMatch = 'plant-not-found' | 'plant-changed'
 /**
  * A change to a plant:
  * - `create` stores a plant if its id is free;
- * - `put` creates or replaces a plant;
+ * - `replace` replaces the content of a plant;
+ * - `put` replaces a plant, or creates it;
  * - `update` applies a patch to a plant;
  * - `remove` removes a plant, which frees its id.
  *
@@ -39,6 +40,7 @@ export type NoMatch = 'plant-not-found' | 'plant-changed'
 export type PlantChange =
   | ({ readonly type: 'create' } & Readonly<NewPlant>)
   | ({ readonly type: 'put' } & Readonly<NewPlant>)
+  | ({ readonly type: 'replace' } & Readonly<NewPlant> & Expecting)
   | ({ readonly type: 'update'; readonly id: bigint; readonly patch: PlantPatch } & Expecting)
   | ({ readonly type: 'remove'; readonly id: bigint } & Expecting)
 
@@ -61,6 +63,7 @@ interface Expecting {
 interface ChangeResults {
   create: CreateResult
   put: 'created' | 'changed' | 'unchanged'
+  replace: 'changed' | 'unchanged' | NoMatch
   update: 'changed' | 'unchanged' | NoMatch
   remove: 'removed' | 'unchanged' | NoMatch
 }
@@ -71,8 +74,8 @@ export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[T
 
 export type Refusal = 'plant-exists' | NoMatch
 
-/** What a single change resolves to: the plant after an update that was not refused, or else the result. */
-export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'update'
+/** What a single change resolves to: the plant after a replacement or update that was not refused, or else the result. */
+export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'replace' | 'update'
   ? StoredPlant | NoMatch
   : ChangeResult<Type>
 

@@ -165,6 +165,11 @@ function operations(): fc.Arbitrary<Planned[]> {
   const change: fc.Arbitrary<(model: PlantModel) => PlantChange> = fc.oneof(
     plant.map((plant) => () => ({ ...plant, type: 'create' as const })),
     plant.map((plant) => () => ({ ...plant, type: 'put' as const })),
+    fc.tuple(plant, expected).map(([plant, expected]) => (model: PlantModel) => ({
+      ...plant,
+      type: 'replace' as const,
+      expected: versions(expected, model, plant.id),
+    })),
     fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model: PlantModel) => ({
       type: 'update' as const,
       id,

@@ -44,7 +44,7 @@ export class PlantModel implements Modeled {
 
   change<Type extends ChangeType>(change: ChangeOf<Type>): ChangeOutcome<Type> {
     const result = this.#change(change)
-    const isUpdated = change.type === 'update' && !isRefusal(result)
+    const isUpdated = ['replace', 'update'].includes(change.type) && !isRefusal(result)
     return (isUpdated ? this.get(change.id) : result) as ChangeOutcome<Type>
   }
 
@@ -112,6 +112,9 @@ export class PlantModel implements Modeled {
         return isSame(before, put(before, change)) ? 'unchanged' : 'plant-exists'
       case 'put':
         return store(put(before, change))
+      case 'replace':
+        if (before === undefined) return 'plant-not-found'
+        return isExpected(before, change.expected) ? store(put(before, change)) : 'plant-changed'
       case 'update':
         if (before === undefined) return 'plant-not-found'
         return isExpected(before, change.expected)

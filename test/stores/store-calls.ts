@@ -25,6 +25,9 @@ const METHOD_CALLS: Record<
   ping: [(store) => store.ping()],
   change: [
     (store) => createIn(store, plant),
+    (store) => store.change({ ...plant, type: 'replace' }),
+    async (store) =>
+      store.change({ ...plant, type: 'replace', expected: [await versionIn(store)] }),
     (store) => updateIn(store, 1n, { name: 'x', tag: null }),
     async (store) => updateIn(store, 1n, { name: 'y' }, [await versionIn(store)]),
     (store) => store.change({ ...plant, type: 'put', name: 'put' }),

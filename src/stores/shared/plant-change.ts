@@ -73,6 +73,11 @@ function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decisi
       return stored === undefined
         ? { result: 'created', after: change }
         : decideUpdate(stored, putPlant(stored, change))
+    case 'replace': {
+      const found = match(stored, change.expected)
+      if (typeof found === 'string') return { result: found, after: stored }
+      return decideUpdate(found, putPlant(found, change))
+    }
     case 'update': {
       const found = match(stored, change.expected)
       if (typeof found === 'string') return { result: found, after: stored }
@@ -107,9 +112,10 @@ export function repeatCreate(stored: Plant, plant: NewPlant): 'unchanged' | 'pla
   return hasSameContent(stored, putPlant(stored, plant)) ? 'unchanged' : 'plant-exists'
 }
 
-/** The plant after a put, which keeps own fields that it neither sets nor clears. */
+/** The plant after its content was replaced, which keeps own fields that are neither set nor cleared. */
 function putPlant(stored: Plant, plant: NewPlant): StoredPlant {
-  return { ...plant, fields: mergeFields(stored.fields, plant) }
+  const { id, name, tag } = plant
+  return { id, ...toContent({ name, tag, fields: mergeFields(stored.fields, plant) }) }
 }
 
 function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
@@ -186,6 +192,8 @@ function measureText(change: PlantChange): number {
       return textLength(change.patch) + measureVersions(change.expected)
     case 'remove':
       return measureVersions(change.expected)
+    case 'replace':
+      return textLength(change) + measureVersions(change.expected)
     default:
       return textLength(change)
   }

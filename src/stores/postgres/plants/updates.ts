@@ -4,6 +4,7 @@ import {
   type ChangeOutcome,
   contentVersion,
   type NoMatch,
+  type PlantPatch,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import {
@@ -30,7 +31,7 @@ const REMOVE = 'DELETE FROM plants WHERE id = $1'
 const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1 AND ${CAN_CHANGE}`
 
 type Client = Pick<PooledClient, 'query' | 'change'>
-type Change = ChangeOf<'update' | 'remove'>
+type Change = ChangeOf<'replace' | 'update' | 'remove'>
 
 /** See PlantStore.change. */
 export async function changePlant(
@@ -40,7 +41,7 @@ export async function changePlant(
   const result = dependsOnContent(change)
     ? await changeFound(client, change)
     : await changeAny(client, change)
-  if (change.type === 'update') return typeof result === 'string' ? result : toPlant(result)
+  if (change.type !== 'remove') return typeof result === 'string' ? result : toPlant(result)
   if (result !== 'plant-not-found') return typeof result === 'string' ? result : 'removed'
   // To a client that repeats a removal, this means that it has been made. Without the wait, the plant could be back after
   // a failover: an earlier attempt may have removed it on the primary only.
@@ -51,17 +52,22 @@ export async function changePlant(
 /** Whether a change depends on the content of the plant: SQL cannot compute a version or merge own fields. */
 function dependsOnContent(change: Change): boolean {
   if (change.expected !== undefined) return true
-  return (
-    change.type === 'update' &&
-    (change.patch.fields !== undefined || change.patch.clears !== undefined)
-  )
+  if (change.type === 'remove') return false
+  const { fields, clears } = toPatch(change)
+  return fields !== undefined || clears !== undefined
+}
+
+function toPatch(change: ChangeOf<'replace' | 'update'>): PlantPatch {
+  if (change.type === 'update') return change.patch
+  const { name, tag = null, fields, clears } = change
+  return { name, tag, fields, clears }
 }
 
 /** The statement that makes a change, and its parameters. */
 function toStatement(change: Change, stored?: StoredPlant): [text: string, values: unknown[]] {
   const { id } = change
   if (change.type === 'remove') return [REMOVE, [id]]
-  const { patch } = change
+  const patch = toPatch(change)
   const content = stored ? { ...patch, fields: mergeFields(stored.fields, patch) ?? null } : patch
   return [
     UPDATE,
