@@ -20,6 +20,7 @@ import {
 import type { ApplyMode, Guard } from '../../../service/record-store.ts'
 import type { Size } from './group-commit.ts'
 import { ROW_TEXT_MAX } from './page-limits.ts'
+import { toPlant } from './rows.ts'
 
 /** The parameters of PlantStore.apply. */
 export interface ChangeList {
@@ -109,13 +110,16 @@ function match(
 
 /** The result of a create whose id is taken. */
 export function repeatCreate(stored: Plant, plant: NewPlant): 'unchanged' | 'plant-exists' {
-  return hasSameContent(stored, putPlant(stored, plant)) ? 'unchanged' : 'plant-exists'
+  const { name, tag } = plant
+  const fields = mergeFields(stored.fields, plant)
+  return hasSameContent(stored, { name, tag, fields }) ? 'unchanged' : 'plant-exists'
 }
 
 /** The plant after its content was replaced, which keeps own fields that are neither set nor cleared. */
 function putPlant(stored: Plant, plant: NewPlant): StoredPlant {
   const { id, name, tag } = plant
-  return { id, ...toContent({ name, tag, fields: mergeFields(stored.fields, plant) }) }
+  const fields = mergeFields(stored.fields, plant)
+  return toPlant({ id, name, tag: tag ?? null, fields: fields ?? null })
 }
 
 function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
