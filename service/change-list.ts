@@ -2,18 +2,18 @@ import type { components } from '../contract/api.gen.ts'
 import { known } from '../contract/known.ts'
 import { versionOf } from '../contract/plant-version.ts'
 import type { PlantCodec } from './plant-codec.ts'
-import type { ChangeResult, PlantChange } from './plant-store.ts'
+import { type ChangeResult, isRefusal, type PlantChange } from './plant-store.ts'
 
 type Schemas = components['schemas']
 
 /** Converts a change of a request into one for the store. */
 export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange']): PlantChange {
-  if (change.op === 'create') return { type: 'create', ...codec.toPlant(change) }
+  if (change.op === 'create') return { ...codec.toPlant(change), type: 'create' }
   const { id } = change
   const expected = change.ifMatch === undefined ? undefined : [versionOf(change.ifMatch)]
   switch (change.op) {
     case 'replace':
-      return { type: 'update', id, patch: codec.toReplacement(change), expected }
+      return { ...codec.toPlant(change), type: 'replace', expected }
     case 'update':
       return { type: 'update', id, patch: codec.toPatch(change), expected }
     case 'remove':
@@ -21,19 +21,10 @@ export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange'])
   }
 }
 
-/** The effect of each result that is not a refusal. */
-const EFFECTS: { readonly [result in ChangeResult]?: keyof Schemas['ChangeCounts'] } = {
-  created: 'created',
-  updated: 'changed',
-  removed: 'removed',
-  unchanged: 'unchanged',
-  replayed: 'unchanged',
-}
-
-/** Counts changes by their effect, none of which was refused. */
-export function countEffects(results: readonly ChangeResult[]): Schemas['ChangeCounts'] {
+/** Counts the results of changes that were not refused. */
+export function countResults(results: readonly ChangeResult[]): Schemas['ChangeCounts'] {
   const counts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
-  for (const result of results) counts[known(EFFECTS[result])] += 1
+  for (const result of results) if (!isRefusal(result)) counts[result] += 1
   return counts
 }
 

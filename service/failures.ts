@@ -1,13 +1,9 @@
 /** The failures of operations on plants. */
-import { conflictMessage, LIST_TEXT_MAX, type NoMatch, type Refusal } from './plant-store.ts'
+import { LIST_TEXT_MAX, type Refusal } from './plant-store.ts'
 
 interface Failure<Code extends string> {
   readonly failure: Code
   readonly message: string
-}
-
-export function toConflict(id: bigint) {
-  return { failure: 'plant-exists', message: conflictMessage(id) } as const
 }
 
 export function toMismatch(pathId: bigint, bodyId: bigint) {
@@ -15,14 +11,15 @@ export function toMismatch(pathId: bigint, bodyId: bigint) {
   return { failure: 'id-mismatch', message } as const
 }
 
-export function toFailure(id: bigint, reason: NoMatch) {
-  return reason === 'not-found'
-    ? ({ failure: 'plant-not-found', message: `plant ${id} does not exist` } as const)
-    : ({ failure: 'plant-changed', message: `plant ${id} has changed; fetch it again` } as const)
+/** What each refusal says about the plant. */
+const REFUSALS: { readonly [refusal in Refusal]: string } = {
+  'plant-exists': 'already exists with different content',
+  'plant-not-found': 'does not exist',
+  'plant-changed': 'has changed; fetch it again',
 }
 
-export function toRefusal(id: bigint, refusal: Refusal) {
-  return refusal === 'conflict' ? toConflict(id) : toFailure(id, refusal)
+export function toFailure<Code extends Refusal>(id: bigint, failure: Code): Failure<Code> {
+  return { failure, message: `plant ${id} ${REFUSALS[failure]}` }
 }
 
 export const LIST_TOO_LARGE = {

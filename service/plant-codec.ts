@@ -46,22 +46,11 @@ export class PlantCodec {
     this.#hidden = new Set(hidden)
   }
 
-  /** A plant to create or to put, without undocumented members. It clears the fields that it does not have. */
-  toPlant(plant: Schemas['NewPlant']): NewPlant {
-    return { id: plant.id, ...this.toContent(plant) }
-  }
-
-  /** The same without the id. */
-  toContent(values: Schemas['Plant']): Plant & FieldsPatch {
-    const { name, tag } = values
-    const content = tag === undefined ? { name } : { name, tag }
-    return this.#fields.length === 0 ? content : { ...content, ...this.#toFields(values, 'clear') }
-  }
-
-  /** The patch after which a plant has exactly this content. */
-  toReplacement(values: Schemas['Plant']): PlantPatch {
-    const { tag = null, ...content } = this.toContent(values)
-    return { ...content, tag }
+  /** A plant to store, without undocumented members. It clears the fields that it does not have. */
+  toPlant(values: Schemas['NewPlant']): NewPlant {
+    const { id, name, tag } = values
+    const plant = tag === undefined ? { id, name } : { id, name, tag }
+    return this.#fields.length === 0 ? plant : { ...plant, ...this.#toFields(values, 'clear') }
   }
 
   /** A patch without undocumented members, such as a number that is not exact, which must not reach the store. */

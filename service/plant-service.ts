@@ -6,8 +6,8 @@ import type {
   OperationResult,
 } from '../contract/operation-types.ts'
 import type { ChangePage, NoChanges } from './change-feed.ts'
-import { countEffects, findRepetition, toPlantChange } from './change-list.ts'
-import { LIST_TOO_LARGE, ofItem, toConflict, toFailure, toMismatch, toRefusal } from './failures.ts'
+import { countResults, findRepetition, toPlantChange } from './change-list.ts'
+import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failures.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import { hasSameContent } from './plant-content.ts'
 import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './plant-store.ts'
@@ -39,7 +39,9 @@ export class PlantService implements Handlers {
   }: OperationRequest<'createPlant'>): Promise<OperationResult<'createPlant'>> {
     const plant = this.#codec.toPlant(body)
     const result = await this.#store.change({ ...plant, type: 'create' })
-    return result === 'conflict' ? toConflict(plant.id) : { body: this.#codec.contentJson(plant) }
+    return result === 'plant-exists'
+      ? toFailure(plant.id, result)
+      : { body: this.#codec.contentJson(plant) }
   }
 
   async createPlants({
@@ -55,9 +57,11 @@ export class PlantService implements Handlers {
     const changes = plants.map((plant) => ({ type: 'create' as const, ...plant }))
     const results = await this.#store.apply(changes, 'all-or-none')
     if (results === 'too-large') return LIST_TOO_LARGE
-    const conflict = results.indexOf('conflict')
-    if (conflict !== -1) return ofItem(conflict, toConflict(known(plants[conflict]).id))
-    const { created, unchanged } = countEffects(results)
+    const conflict = results.indexOf('plant-exists')
+    if (conflict !== -1) {
+      return ofItem(conflict, toFailure(known(plants[conflict]).id, 'plant-exists'))
+    }
+    const { created, unchanged } = countResults(results)
     return { body: { created, replayed: unchanged } }
   }
 
@@ -74,9 +78,9 @@ export class PlantService implements Handlers {
     const results = await this.#store.apply(changes, 'all-or-none')
     if (results === 'too-large') return LIST_TOO_LARGE
     for (const [index, result] of results.entries()) {
-      if (isRefusal(result)) return ofItem(index, toRefusal(known(body[index]).id, result))
+      if (isRefusal(result)) return ofItem(index, toFailure(known(body[index]).id, result))
     }
-    return { body: countEffects(results) }
+    return { body: countResults(results) }
   }
 
   async listPlants(
@@ -129,10 +133,12 @@ export class PlantService implements Handlers {
     client: Client,
   ): Promise<OperationResult<'getPlant'>> {
     const plant = await this.#reads.of(1).take(client, () => this.#store.get(id))
-    if (plant === undefined) return toFailure(id, 'not-found')
+    if (plant === undefined) return toFailure(id, 'plant-not-found')
     const version = contentVersion(plant)
     const matches = expected === undefined || expected.includes(version)
-    return matches ? { body: this.#codec.plantJson(plant), version } : toFailure(id, 'changed')
+    return matches
+      ? { body: this.#codec.plantJson(plant), version }
+      : toFailure(id, 'plant-changed')
   }
 
   async replacePlant({
@@ -142,9 +148,8 @@ export class PlantService implements Handlers {
   }: OperationRequest<'replacePlant'>): Promise<OperationResult<'replacePlant'>> {
     if (bodyId !== id) return toMismatch(id, bodyId)
     const result = await this.#store.change({
-      type: 'update',
-      id,
-      patch: this.#codec.toReplacement(content),
+      ...this.#codec.toPlant({ ...content, id }),
+      type: 'replace',
       expected,
     })
     if (typeof result === 'string') return toFailure(id, result)
@@ -175,7 +180,7 @@ export class PlantService implements Handlers {
   }: OperationRequest<'deletePlant'>): Promise<OperationResult<'deletePlant'>> {
     const result = await this.#store.change({ type: 'remove', id, expected })
     if (result === 'removed') return {}
-    return toFailure(id, result === 'unchanged' ? 'not-found' : result)
+    return toFailure(id, result === 'unchanged' ? 'plant-not-found' : result)
   }
 
   async listChanges(

@@ -12,24 +12,25 @@ export type { NewPlant, Plant, PlantPatch, StoredPlant }
 /**
  * The result of a create:
  * - `created`: the id was free, and the plant is now stored;
- * - `replayed`: the id already had a plant with the same content, and nothing changed;
- * - `conflict`: the id already had a plant with other content, and nothing changed.
+ * - `unchanged`: the id already had a plant with the same content;
+ * - `plant-exists`: the id already had a plant with other content, and nothing changed.
  *
  * Own fields that the create neither sets nor clears count as the same.
  */
-export type CreateResult = 'created' | 'replayed' | 'conflict'
+export type CreateResult = 'created' | 'unchanged' | 'plant-exists'
 
 /**
  * Why an update or removal changed nothing:
- * - `not-found`: no plant has the id;
- * - `changed`: the plant has none of the expected versions.
+ * - `plant-not-found`: no plant has the id;
+ * - `plant-changed`: the plant has none of the expected versions.
  */
-export type NoMatch = 'not-found' | 'changed'
+export type NoMatch = 'plant-not-found' | 'plant-changed'
 
 /**
  * A change to a plant:
  * - `create` stores a plant if its id is free;
- * - `put` creates or replaces a plant;
+ * - `replace` replaces the content of a plant;
+ * - `put` replaces a plant, or creates it;
  * - `update` applies a patch to a plant;
  * - `remove` removes a plant, which frees its id.
  *
@@ -39,6 +40,7 @@ export type NoMatch = 'not-found' | 'changed'
 export type PlantChange =
   | ({ readonly type: 'create' } & Readonly<NewPlant>)
   | ({ readonly type: 'put' } & Readonly<NewPlant>)
+  | ({ readonly type: 'replace' } & Readonly<NewPlant> & Expecting)
   | ({ readonly type: 'update'; readonly id: bigint; readonly patch: PlantPatch } & Expecting)
   | ({ readonly type: 'remove'; readonly id: bigint } & Expecting)
 
@@ -54,14 +56,15 @@ interface Expecting {
 }
 
 /**
- * The possible results of each type of change. `replayed` and `unchanged` mean that the change had no effect,
- * because the plant already had the content, or because a removal that expects no version found no plant. `conflict`,
- * `not-found` and `changed` are refusals.
+ * The possible results of each type of change, in the words of the contract. `unchanged` means that the change had no
+ * effect, because the plant already had the content, or because a removal that expects no version found no plant. The
+ * failures of the contract are refusals.
  */
 interface ChangeResults {
   create: CreateResult
-  put: 'created' | 'updated' | 'unchanged'
-  update: 'updated' | 'unchanged' | NoMatch
+  put: 'created' | 'changed' | 'unchanged'
+  replace: 'changed' | 'unchanged' | NoMatch
+  update: 'changed' | 'unchanged' | NoMatch
   remove: 'removed' | 'unchanged' | NoMatch
 }
 
@@ -69,10 +72,10 @@ export type ChangeType = keyof ChangeResults
 
 export type ChangeResult<Type extends ChangeType = ChangeType> = ChangeResults[Type]
 
-export type Refusal = 'conflict' | NoMatch
+export type Refusal = 'plant-exists' | NoMatch
 
-/** What a single change resolves to: the plant after an update that was not refused, or else the result. */
-export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'update'
+/** What a single change resolves to: the plant after a replacement or update that was not refused, or else the result. */
+export type ChangeOutcome<Type extends ChangeType = ChangeType> = Type extends 'replace' | 'update'
   ? StoredPlant | NoMatch
   : ChangeResult<Type>
 
@@ -87,12 +90,7 @@ export type ListResult<Mode extends ApplyMode | Guard = ApplyMode> =
 
 /** Whether a change was refused. */
 export function isRefusal(result: ChangeResult): result is Refusal {
-  return result === 'conflict' || result === 'not-found' || result === 'changed'
-}
-
-/** Describes a `conflict` to the client. */
-export function conflictMessage(id: bigint): string {
-  return `plant ${id} already exists with different content`
+  return result === 'plant-exists' || result === 'plant-not-found' || result === 'plant-changed'
 }
 
 export interface PageRequest {
@@ -211,9 +209,10 @@ export interface PlantStore extends ChangeFeed {
 
   /**
    * Resolves to a page of plants. The cost is independent of the position of the page and of the number of
-   * stored plants.
+   * stored plants. A search examines no more than SEARCH_MAX, in id order, so `next` can be the id of a plant that does
+   * not match.
    */
-  list(request: PageRequest): Promise<PlantPage>
+  list(request: PageRequest | SearchRequest): Promise<PlantPage>
 
   /**
    * Resolves to a page of the plants with some ids.
@@ -221,12 +220,6 @@ export interface PlantStore extends ChangeFeed {
    * @param ids in ascending order, each once. Those without a plant are ignored.
    */
   getAll(ids: readonly bigint[]): Promise<PlantPage>
-
-  /**
-   * Resolves to a page of the plants that match. Examines no more than SEARCH_MAX, in id order, so `next` can be the id
-   * of a plant that does not match.
-   */
-  search(request: SearchRequest): Promise<PlantPage>
 
   /**
    * Counts the plants that match in a range. Examines COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With

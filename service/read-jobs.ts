@@ -19,7 +19,7 @@ const TAGS_MAX = 250
 
 /** A page of the plants that match, found by several reads, each at its own moment. `next` can be a plant that does not match. */
 export async function searchPlants(
-  store: Pick<PlantStore, 'search'>,
+  store: Pick<PlantStore, 'list'>,
   request: SearchRequest,
   inTurn: InTurn,
 ): Promise<PlantPage> {
@@ -30,7 +30,7 @@ export async function searchPlants(
   for (let reads = 1; ; reads++) {
     const from = after
     const wanted = request.limit - found
-    const page = await inTurn(() => store.search({ ...request, after: from, limit: wanted }))
+    const page = await inTurn(() => store.list({ ...request, after: from, limit: wanted }))
     if (page.found > 0) parts.push(page.json.slice(1, -1))
     found += page.found
     text += page.json.length

@@ -1,11 +1,6 @@
 import { known } from '../../contract/known.ts'
-import {
-  type ChangeResult,
-  conflictMessage,
-  type ListResult,
-  type NewPlant,
-  type PlantChange,
-} from '../../service/plant-store.ts'
+import { toFailure } from '../../service/failures.ts'
+import type { ChangeResult, ListResult, NewPlant, PlantChange } from '../../service/plant-store.ts'
 import type { ApplyMode } from '../../service/record-store.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
 
@@ -31,22 +26,22 @@ const CHANGES: {
   stop: {
     type: 'create',
     mode: 'all-or-none',
-    results: { created: 'created', replayed: 'replayed', conflict: 'conflict' },
+    results: { created: 'created', unchanged: 'replayed', 'plant-exists': 'conflict' },
   },
   refuse: {
     type: 'create',
     mode: 'each',
-    results: { created: 'created', replayed: 'replayed', conflict: 'conflict' },
+    results: { created: 'created', unchanged: 'replayed', 'plant-exists': 'conflict' },
   },
   keep: {
     type: 'create',
     mode: 'each',
-    results: { created: 'created', replayed: 'replayed', conflict: 'kept' },
+    results: { created: 'created', unchanged: 'replayed', 'plant-exists': 'kept' },
   },
   replace: {
     type: 'put',
     mode: 'each',
-    results: { created: 'created', unchanged: 'replayed', updated: 'replaced' },
+    results: { created: 'created', unchanged: 'replayed', changed: 'replaced' },
   },
 }
 
@@ -170,7 +165,7 @@ async function storeRecords(
     if (imported === 'conflict') {
       counts.refused += 1
       const reason = repetition && `${repetition} with different content`
-      onRefused(locate(number), reason || conflictMessage(id), result)
+      onRefused(locate(number), reason || toFailure(id, 'plant-exists').message, result)
       if (onConflict === 'refuse') continue
       // The store imports nothing after a conflict.
       return false

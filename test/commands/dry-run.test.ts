@@ -114,8 +114,8 @@ t.test('the first difference is described, not a later one', async (t) => {
   const { database } = await dryRunsOf(t)
   const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members)
   t.teardown(() => dryRun.close())
-  t.same(await dryRun.apply([create(1n, 'x'), create(2n, 'x')]), ['conflict', 'conflict'])
-  t.same(await dryRun.apply([create(2n, 'y')]), ['conflict'])
+  t.same(await dryRun.apply([create(1n, 'x'), create(2n, 'x')]), ['plant-exists', 'plant-exists'])
+  t.same(await dryRun.apply([create(2n, 'y')]), ['plant-exists'])
   t.equal(dryRun.firstDifferent, '{"id":1,"name":"one"}')
 })
 
@@ -126,7 +126,7 @@ t.test('only a limited number of plants that would change is remembered', async 
   const preview = new ImportPreview(dryRun, { onConflict: 'keep', onError: 'stop' })
   t.same(await dryRun.apply([put(3n, 'c'), put(3n, 'd'), put(1n, 'one')]), [
     'created',
-    'updated',
+    'changed',
     'unchanged',
   ])
   t.equal(preview.describeEnd(), `${END}\n`)

@@ -103,7 +103,7 @@ async function testStandbys(): Promise<void> {
 /** Creates a plant, which the pooler may also have stored late. */
 async function isStored(store: PostgresStore): Promise<boolean> {
   try {
-    return (await createIn(store, { id: 2n, name: 'x' })) !== 'conflict'
+    return (await createIn(store, { id: 2n, name: 'x' })) !== 'plant-exists'
   } catch (error) {
     if (error instanceof StoreUnavailable) return false
     throw error

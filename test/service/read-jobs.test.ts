@@ -3,6 +3,7 @@ import {
   COUNT_MAX,
   type CountRequest,
   PAGE_TEXT_MAX,
+  type PageRequest,
   type SearchRequest,
   type StoredPlant,
   type TagsRequest,
@@ -15,8 +16,8 @@ const atOnce: InTurn = (read) => read()
 
 /** A store whose reads of a search examine ten plants, each of which matches if its id is in `matching`. */
 function storeWith(matching: readonly StoredPlant[], last: bigint) {
-  const reads: SearchRequest[] = []
-  const search = async (request: SearchRequest) => {
+  const reads: (PageRequest | SearchRequest)[] = []
+  const list = async (request: PageRequest | SearchRequest) => {
     reads.push(request)
     const from = request.after ?? -1n
     const found = matching.filter(({ id }) => id > from && id <= from + 10n)
@@ -25,7 +26,7 @@ function storeWith(matching: readonly StoredPlant[], last: bigint) {
     const end = from + 10n >= last ? undefined : from + 10n
     return pageWith(plants, isLimited ? plants.at(-1)?.id : end)
   }
-  return { store: { search }, reads }
+  return { store: { list }, reads }
 }
 
 const plants = (...ids: number[]) => ids.map((id) => ({ id: BigInt(id), name: 'Abies' }))

@@ -49,8 +49,8 @@ export function changeSuite(t: Test, engine: Engine): void {
         .map(contentVersion)
         .filter((version) => version !== current)
       for (const expected of [[], [STALE], others, [current.toUpperCase()], ['*'], ['']]) {
-        t.equal(await updateIn(store, id, { name: 'b', tag: 'y' }, expected), 'changed')
-        t.equal(await removeFrom(store, id, expected), 'changed')
+        t.equal(await updateIn(store, id, { name: 'b', tag: 'y' }, expected), 'plant-changed')
+        t.equal(await removeFrom(store, id, expected), 'plant-changed')
       }
       t.strictSame(await store.get(id), { id, ...plant })
       const updated = { id, name: 'b', tag: 'y' }
@@ -58,7 +58,7 @@ export function changeSuite(t: Test, engine: Engine): void {
         await updateIn(store, id, { name: 'b', tag: 'y' }, [...others, current]),
         updated,
       )
-      t.equal(await removeFrom(store, id, [current, ...others]), 'changed')
+      t.equal(await removeFrom(store, id, [current, ...others]), 'plant-changed')
       t.strictSame(await store.get(id), updated)
       t.equal(await removeFrom(store, id, [current, contentVersion(updated), STALE]), 'removed')
       t.equal(await store.get(id), undefined)

@@ -16,7 +16,7 @@ export function createSuite(t: Test, engine: Engine): void {
 
   t.test('ids are exact over the whole range of int64', async (t) => {
     const ids = EDGES.filter((id) => id <= 0n || id > 1000n)
-    for (const expected of ['created', 'replayed']) {
+    for (const expected of ['created', 'unchanged']) {
       const results = ids.map((id) => createIn(store, { id, name: `plant ${id}` }))
       t.same(await Promise.all(results), Array(ids.length).fill(expected))
     }
@@ -27,7 +27,7 @@ export function createSuite(t: Test, engine: Engine): void {
     const creates = plants.map((plant) => createIn(store, plant))
     t.same(await Promise.all(creates), Array(STRINGS.length).fill('created'))
     for (const [index, { id }] of plants.entries()) {
-      const expected = STRINGS.map((_, other) => (other === index ? 'replayed' : 'conflict'))
+      const expected = STRINGS.map((_, other) => (other === index ? 'unchanged' : 'plant-exists'))
       const names = STRINGS.map((name) =>
         createIn(store, { id, name, tag: STRINGS[index] as string }),
       )
@@ -42,9 +42,9 @@ export function createSuite(t: Test, engine: Engine): void {
   t.test('a megabyte of text is kept exactly', async (t) => {
     const plant = { id: unusedId(), name: MEGABYTE, tag: MEGABYTE }
     t.equal(await createIn(store, plant), 'created')
-    t.equal(await createIn(store, plant), 'replayed')
-    t.equal(await createIn(store, { ...plant, name: `${MEGABYTE}.` }), 'conflict')
-    t.equal(await createIn(store, { ...plant, tag: MEGABYTE.slice(2) }), 'conflict')
+    t.equal(await createIn(store, plant), 'unchanged')
+    t.equal(await createIn(store, { ...plant, name: `${MEGABYTE}.` }), 'plant-exists')
+    t.equal(await createIn(store, { ...plant, tag: MEGABYTE.slice(2) }), 'plant-exists')
   })
 
   t.test('a create of a large plant that exists does not wait for later ones', async (t) => {
@@ -59,7 +59,7 @@ export function createSuite(t: Test, engine: Engine): void {
       answered.push(id)
       return result
     })
-    t.same(await Promise.all(results), Array(12).fill('conflict'))
+    t.same(await Promise.all(results), Array(12).fill('plant-exists'))
     t.equal(answered[0], first)
   })
 
@@ -68,10 +68,10 @@ export function createSuite(t: Test, engine: Engine): void {
     const plants = Array.from({ length: 1000 }, (_, index) => ({ id, name: `plant ${index}` }))
     const results = await Promise.all(plants.map((plant) => createIn(store, plant)))
     t.equal(count(results, 'created'), 1)
-    t.equal(count(results, 'conflict'), 999)
+    t.equal(count(results, 'plant-exists'), 999)
     const again = await Promise.all(plants.map((plant) => createIn(store, plant)))
-    t.equal(count(again, 'replayed'), 1)
-    t.equal(again.indexOf('replayed'), results.indexOf('created'))
+    t.equal(count(again, 'unchanged'), 1)
+    t.equal(again.indexOf('unchanged'), results.indexOf('created'))
   })
 
   t.test('ping resolves', (t) => t.resolves(store.ping()))

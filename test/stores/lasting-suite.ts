@@ -21,7 +21,7 @@ export function lastingSuite(t: Test, engine: Engine): void {
     const after = await open()
     const expected = [{ id: 0n, name: 'changed' }, ...plants.slice(1), ...imported]
     samePlants(t, await exported(after), byId(expected))
-    t.equal(await createIn(after, { id: 1n, name: 'other' }), 'conflict')
+    t.equal(await createIn(after, { id: 1n, name: 'other' }), 'plant-exists')
   })
 
   t.test('close completes the changes in flight', async (t) => {

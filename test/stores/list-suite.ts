@@ -33,7 +33,7 @@ export function listSuite(t: Test, engine: Engine): void {
     await createIn(store, { id: taken, ...A })
     const start = await latest(store)
     const list = [put(taken, B), create(free, A), create(taken, A)]
-    t.strictSame(await store.apply(list, 'all-or-none'), ['updated', 'created', 'conflict'])
+    t.strictSame(await store.apply(list, 'all-or-none'), ['changed', 'created', 'plant-exists'])
     t.strictSame(await stored([taken, free]), [{ id: taken, ...A }, undefined])
     t.strictSame(await changesAfter(store, start), [])
   })
@@ -62,9 +62,9 @@ export function listSuite(t: Test, engine: Engine): void {
     t.strictSame(await Promise.all(outcomes), Array(5).fill('too-large'))
     t.strictSame(await changesAfter(store, start), [])
     const three = ids.slice(0, 3)
-    t.strictSame(await store.apply(three.map(retag('x')), 'all-or-none'), Array(3).fill('updated'))
+    t.strictSame(await store.apply(three.map(retag('x')), 'all-or-none'), Array(3).fill('changed'))
     // What takes a list back affects as much as the list.
-    t.strictSame(await store.apply(three.map(retag(null)), 'all-or-none'), Array(3).fill('updated'))
+    t.strictSame(await store.apply(three.map(retag(null)), 'all-or-none'), Array(3).fill('changed'))
     await Promise.all(five.map((id) => updateIn(store, id, { tag: 'y' })))
     t.strictSame(
       (await stored(five)).map((plant) => plant?.tag),
@@ -90,7 +90,7 @@ export function listSuite(t: Test, engine: Engine): void {
     const lists = Array.from({ length: 100 }, (_, index) =>
       store.apply(removals(small.slice(2 * index, 2 * index + 2)), 'all-or-none'),
     )
-    t.strictSame(await Promise.all(large), Array(2).fill(Array(3).fill('updated')))
+    t.strictSame(await Promise.all(large), Array(2).fill(Array(3).fill('changed')))
     t.strictSame(await Promise.all(lists), Array(100).fill(['removed', 'removed']))
     t.strictSame(await Promise.all([...ids, ...small].map((id) => removeFrom(store, id))), [
       ...Array(6).fill('removed'),
@@ -102,8 +102,8 @@ export function listSuite(t: Test, engine: Engine): void {
     const [id = 0n] = unusedIds(1)
     const name = 'x'.repeat(LIST_TEXT_MAX + 1)
     t.strictSame(await store.apply([create(id, { name })], 'all-or-none'), ['created'])
-    t.strictSame(await store.apply([create(id, { name })], 'all-or-none'), ['replayed'])
-    t.strictSame(await store.apply([put(id, A)], 'all-or-none'), ['updated'])
+    t.strictSame(await store.apply([create(id, { name })], 'all-or-none'), ['unchanged'])
+    t.strictSame(await store.apply([put(id, A)], 'all-or-none'), ['changed'])
   })
 
   t.test('the feed has the changes of all lists that are applied at the same time', async (t) => {
@@ -111,7 +111,7 @@ export function listSuite(t: Test, engine: Engine): void {
     const start = await latest(store)
     const lists = [[create(id, A)], [put(id, B)], removals([id])]
     const results = await Promise.all(lists.map((list) => store.apply(list, 'all-or-none')))
-    t.strictSame(results, [['created'], ['updated'], ['removed']])
+    t.strictSame(results, [['created'], ['changed'], ['removed']])
     t.strictSame((await changesAfter(store, start)).map(contentOf), [
       ['created', id, A],
       ['changed', id, B],
@@ -129,7 +129,7 @@ export function listSuite(t: Test, engine: Engine): void {
       return all.map((id) => ({ id, name: `list ${index}` }))
     })
     const results = await Promise.all(lists.map((plants) => createAll(store, plants)))
-    const winner = results.findIndex((result) => !result.includes('conflict'))
+    const winner = results.findIndex((result) => !result.includes('plant-exists'))
     for (const [index, plants] of lists.entries()) {
       t.equal(count(results[index] ?? [], 'created'), index === winner ? 11 : 10)
       const own = plants.filter(({ id }) => id !== common)
@@ -162,7 +162,7 @@ export function listSuite(t: Test, engine: Engine): void {
       createAll(store, plants.toReversed()),
     ])
     const results = [...first, ...singles, ...second]
-    t.notOk(results.includes('conflict'))
+    t.notOk(results.includes('plant-exists'))
     t.equal(count(results, 'created'), plants.length)
   })
 
@@ -176,7 +176,7 @@ export function listSuite(t: Test, engine: Engine): void {
       ...(index % 3 > 0 && { tag: index % 3 === 1 ? '' : 'e\u0301' }),
     }))
     t.equal(count(await createAll(store, plants), 'created'), plants.length)
-    t.equal(count(await createAll(store, plants.toReversed()), 'replayed'), plants.length)
+    t.equal(count(await createAll(store, plants.toReversed()), 'unchanged'), plants.length)
     samePlants(t, await exported(store), byId(plants))
   })
 }

@@ -165,6 +165,11 @@ function operations(): fc.Arbitrary<Planned[]> {
   const change: fc.Arbitrary<(model: PlantModel) => PlantChange> = fc.oneof(
     plant.map((plant) => () => ({ ...plant, type: 'create' as const })),
     plant.map((plant) => () => ({ ...plant, type: 'put' as const })),
+    fc.tuple(plant, expected).map(([plant, expected]) => (model: PlantModel) => ({
+      ...plant,
+      type: 'replace' as const,
+      expected: versions(expected, model, plant.id),
+    })),
     fc.tuple(id, patch, expected).map(([id, patch, expected]) => (model: PlantModel) => ({
       type: 'update' as const,
       id,
@@ -185,17 +190,13 @@ function operations(): fc.Arbitrary<Planned[]> {
       .tuple(fc.array(change, { maxLength: 6 }), fc.constantFrom('all-or-none', 'each'))
       .map(([changes, mode]) => (model) => ['apply', changes.map((change) => change(model)), mode]),
     get: id.map((id) => () => ['get', id]),
-    list: request.map((request) => () => ['list', request]),
+    list: fc
+      .tuple(request, fc.option(text.filter((text) => text !== '')))
+      .map(([request, text]) => () => ['list', text === null ? request : { ...request, text }]),
     getAll: fc
       .uniqueArray(id)
       .map((ids) => ids.sort((one, other) => (one < other ? -1 : 1)))
       .map((ids) => () => ['getAll', ids]),
-    search: fc
-      .tuple(
-        request,
-        text.filter((text) => text !== ''),
-      )
-      .map(([request, text]) => () => ['search', { ...request, text }]),
     count: fc
       .record({ text, tag: fc.option(text) }, { requiredKeys: ['text'], ...PLAIN })
       .map((filter) => () => ['count', filter]),

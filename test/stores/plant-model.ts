@@ -44,7 +44,7 @@ export class PlantModel implements Modeled {
 
   change<Type extends ChangeType>(change: ChangeOf<Type>): ChangeOutcome<Type> {
     const result = this.#change(change)
-    const isUpdated = change.type === 'update' && !isRefusal(result)
+    const isUpdated = ['replace', 'update'].includes(change.type) && !isRefusal(result)
     return (isUpdated ? this.get(change.id) : result) as ChangeOutcome<Type>
   }
 
@@ -59,23 +59,21 @@ export class PlantModel implements Modeled {
     return this.#plants.get(id)
   }
 
-  list(request: PageRequest): PlantPage {
-    return this.search({ ...request, text: '' })
-  }
-
   getAll(ids: readonly bigint[]): PlantPage {
     const plants = this.exportPlants().filter(({ id }) => ids.includes(id))
     return pageWith(plants.map(toStored))
   }
 
-  search({ after, limit, ...filter }: SearchRequest): PlantPage {
-    const plants = this.#matching(filter).filter(({ id }) => after === undefined || id > after)
+  list({ after, limit, ...filter }: PageRequest | SearchRequest): PlantPage {
+    const plants = this.#matching({ text: '', ...filter }).filter(
+      ({ id }) => after === undefined || id > after,
+    )
     const page = plants.slice(0, limit).map(toStored)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
 
   count({ after, ...filter }: CountRequest): CountedRange {
-    const { found } = this.search({ ...filter, after, limit: Number.MAX_SAFE_INTEGER })
+    const { found } = this.list({ ...filter, after, limit: Number.MAX_SAFE_INTEGER })
     return { found, next: undefined }
   }
 
@@ -106,22 +104,26 @@ export class PlantModel implements Modeled {
     const store = (after: StoredPlant): ChangeResult => {
       if (isSame(before, after)) return 'unchanged'
       this.#plants.set(id, after)
-      return before === undefined ? 'created' : 'updated'
+      return before === undefined ? 'created' : 'changed'
     }
     switch (change.type) {
       case 'create':
         if (before === undefined) return store(put(before, change))
-        return isSame(before, put(before, change)) ? 'replayed' : 'conflict'
+        return isSame(before, put(before, change)) ? 'unchanged' : 'plant-exists'
       case 'put':
         return store(put(before, change))
+      case 'replace':
+        if (before === undefined) return 'plant-not-found'
+        return isExpected(before, change.expected) ? store(put(before, change)) : 'plant-changed'
       case 'update':
-        if (before === undefined) return 'not-found'
+        if (before === undefined) return 'plant-not-found'
         return isExpected(before, change.expected)
           ? store(patched(before, change.patch))
-          : 'changed'
+          : 'plant-changed'
       case 'remove':
-        if (before === undefined) return change.expected === undefined ? 'unchanged' : 'not-found'
-        if (!isExpected(before, change.expected)) return 'changed'
+        if (before === undefined)
+          return change.expected === undefined ? 'unchanged' : 'plant-not-found'
+        if (!isExpected(before, change.expected)) return 'plant-changed'
         this.#plants.delete(id)
         return 'removed'
     }

@@ -146,18 +146,16 @@ async function findWrongPages(
   requests: readonly SearchRequest[],
 ): Promise<SearchRequest[]> {
   const model = new PlantModel(PLANTS)
-  const pages = await Promise.all(requests.map((request) => store.search(request)))
-  return requests.filter(
-    (request, index) => !isDeepStrictEqual(pages[index], model.search(request)),
-  )
+  const pages = await Promise.all(requests.map((request) => store.list(request)))
+  return requests.filter((request, index) => !isDeepStrictEqual(pages[index], model.list(request)))
 }
 
 /** All pages of a search. */
 export async function searchAll(store: PlantStore, request: SearchRequest) {
-  const pages = [await store.search(request)]
+  const pages = [await store.list(request)]
   for (;;) {
     const after = pages.at(-1)?.next
     if (after === undefined) return pages
-    pages.push(await store.search({ ...request, after }))
+    pages.push(await store.list({ ...request, after }))
   }
 }

@@ -25,6 +25,9 @@ const METHOD_CALLS: Record<
   ping: [(store) => store.ping()],
   change: [
     (store) => createIn(store, plant),
+    (store) => store.change({ ...plant, type: 'replace' }),
+    async (store) =>
+      store.change({ ...plant, type: 'replace', expected: [await versionIn(store)] }),
     (store) => updateIn(store, 1n, { name: 'x', tag: null }),
     async (store) => updateIn(store, 1n, { name: 'y' }, [await versionIn(store)]),
     (store) => store.change({ ...plant, type: 'put', name: 'put' }),
@@ -59,13 +62,11 @@ const METHOD_CALLS: Record<
     (store) => store.list({ limit: 10, after: 1000n }),
     (store) => store.list({ limit: 10, tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: 'tag 1', after: 1000n }),
+    (store) => store.list({ limit: 10, text: 'plant' }),
+    (store) => store.list({ limit: 10, text: 'plant', tag: 'tag 1' }),
+    (store) => store.list({ limit: 10, text: '', tag: null }),
   ],
   getAll: [(store) => store.getAll([1n, 5n, 1000n])],
-  search: [
-    (store) => store.search({ limit: 10, text: 'plant' }),
-    (store) => store.search({ limit: 10, text: 'plant', tag: 'tag 1' }),
-    (store) => store.search({ limit: 10, text: '', tag: null }),
-  ],
   count: ['', 'plant'].flatMap((text) =>
     [undefined, 'tag 1', null].map((tag) => (store: Store) => store.count({ text, tag })),
   ),

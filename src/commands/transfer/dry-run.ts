@@ -76,7 +76,7 @@ export class DryRun implements ImportStore {
     // In place of the contents, which are equal if and only if their digests are.
     const before = digest === undefined ? undefined : { id, name: digest }
     const { result, after } = decide(before, { type, id, name: digestOf(change) })
-    if (result === 'conflict' || result === 'updated') {
+    if (result === 'plant-exists' || result === 'changed') {
       this.#firstDifferent ??=
         changed === undefined ? known(found).quoted : 'the plant of an earlier record'
     }

@@ -143,16 +143,14 @@ export class PostgresStore implements Store {
     return this.#pointReads(id)
   }
 
-  list(request: PageRequest): Promise<PlantPage> {
-    return listPlants(this.#readPlants, request)
+  list(request: PageRequest | SearchRequest): Promise<PlantPage> {
+    return 'text' in request
+      ? searchPlants(this.#readPlants, request)
+      : listPlants(this.#readPlants, request)
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {
     return getPlants(this.#readPlants, ids)
-  }
-
-  search(request: SearchRequest): Promise<PlantPage> {
-    return searchPlants(this.#readPlants, request)
   }
 
   count(request: CountRequest): Promise<CountedRange> {

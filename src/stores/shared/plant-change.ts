@@ -20,6 +20,7 @@ import {
 import type { ApplyMode, Guard } from '../../../service/record-store.ts'
 import type { Size } from './group-commit.ts'
 import { ROW_TEXT_MAX } from './page-limits.ts'
+import { toPlant } from './rows.ts'
 
 /** The parameters of PlantStore.apply. */
 export interface ChangeList {
@@ -73,6 +74,11 @@ function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decisi
       return stored === undefined
         ? { result: 'created', after: change }
         : decideUpdate(stored, putPlant(stored, change))
+    case 'replace': {
+      const found = match(stored, change.expected)
+      if (typeof found === 'string') return { result: found, after: stored }
+      return decideUpdate(found, putPlant(found, change))
+    }
     case 'update': {
       const found = match(stored, change.expected)
       if (typeof found === 'string') return { result: found, after: stored }
@@ -90,7 +96,7 @@ function decideAny(stored: StoredPlant | undefined, change: PlantChange): Decisi
 function decideUpdate(stored: StoredPlant, after: StoredPlant): Decision {
   return hasSameContent(stored, after)
     ? { result: 'unchanged', after: stored }
-    : { result: 'updated', after }
+    : { result: 'changed', after }
 }
 
 /** The plant if it has one of the expected versions, or else why it does not match. */
@@ -98,18 +104,22 @@ function match(
   stored: StoredPlant | undefined,
   expected: readonly string[] | undefined,
 ): StoredPlant | NoMatch {
-  if (stored === undefined) return 'not-found'
-  return expected?.includes(contentVersion(stored)) === false ? 'changed' : stored
+  if (stored === undefined) return 'plant-not-found'
+  return expected?.includes(contentVersion(stored)) === false ? 'plant-changed' : stored
 }
 
 /** The result of a create whose id is taken. */
-export function repeatCreate(stored: Plant, plant: NewPlant): 'replayed' | 'conflict' {
-  return hasSameContent(stored, putPlant(stored, plant)) ? 'replayed' : 'conflict'
+export function repeatCreate(stored: Plant, plant: NewPlant): 'unchanged' | 'plant-exists' {
+  const { name, tag } = plant
+  const fields = mergeFields(stored.fields, plant)
+  return hasSameContent(stored, { name, tag, fields }) ? 'unchanged' : 'plant-exists'
 }
 
-/** The plant after a put, which keeps own fields that it neither sets nor clears. */
+/** The plant after its content was replaced, which keeps own fields that are neither set nor cleared. */
 function putPlant(stored: Plant, plant: NewPlant): StoredPlant {
-  return { ...plant, fields: mergeFields(stored.fields, plant) }
+  const { id, name, tag } = plant
+  const fields = mergeFields(stored.fields, plant)
+  return toPlant({ id, name, tag: tag ?? null, fields: fields ?? null })
 }
 
 function patchPlant(stored: StoredPlant, patch: PlantPatch): StoredPlant {
@@ -186,6 +196,8 @@ function measureText(change: PlantChange): number {
       return textLength(change.patch) + measureVersions(change.expected)
     case 'remove':
       return measureVersions(change.expected)
+    case 'replace':
+      return textLength(change) + measureVersions(change.expected)
     default:
       return textLength(change)
   }

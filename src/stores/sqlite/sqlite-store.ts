@@ -178,16 +178,12 @@ export class SqliteStore implements Store {
     return this.#reader.get(id)
   }
 
-  list(request: PageRequest): Promise<PlantPage> {
+  list(request: PageRequest | SearchRequest): Promise<PlantPage> {
     return this.#reader.list(request)
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {
     return this.#reader.getAll(ids)
-  }
-
-  search(request: SearchRequest): Promise<PlantPage> {
-    return this.#reader.search(request)
   }
 
   count(request: CountRequest): Promise<CountedRange> {

@@ -78,7 +78,7 @@ const rolledBackReplay: StoreFault = {
         'create',
         async (change) => {
           const key = toJson(change)
-          if (rolledBack.has(key)) return 'replayed'
+          if (rolledBack.has(key)) return 'unchanged'
           if (!random.oneIn(RARE)) return store.change(change)
           rolledBack.add(key)
           throw new StoreUnavailable('failing', 'rolled back')
@@ -124,8 +124,9 @@ const unguardedUpdate: StoreFault = {
       'update',
       async ({ expected, ...change }) => {
         const plant = await store.get(change.id)
-        if (plant === undefined) return 'not-found'
-        if (expected !== undefined && !expected.includes(contentVersion(plant))) return 'changed'
+        if (plant === undefined) return 'plant-not-found'
+        if (expected !== undefined && !expected.includes(contentVersion(plant)))
+          return 'plant-changed'
         await setImmediate()
         return store.change(change)
       },
@@ -182,7 +183,7 @@ const conflictReplayed: StoreFault = {
       'create',
       async (change) => {
         const result = await store.change(change)
-        return result === 'conflict' && random.oneIn(RARE) ? 'replayed' : result
+        return result === 'plant-exists' && random.oneIn(RARE) ? 'unchanged' : result
       },
       store,
     ),

@@ -61,7 +61,7 @@ const create: Steps = ({ content }) =>
   fc.tuple(id, content).map(([id, plant]) => [
     { body: { id, ...plant } },
     (model) => {
-      const conflict = model.change({ type: 'create', id, ...toPlant(plant) }) === 'conflict'
+      const conflict = model.change({ type: 'create', id, ...toPlant(plant) }) === 'plant-exists'
       return conflict ? { status: 409 } : { status: 200, json: plant }
     },
   ])
@@ -76,7 +76,7 @@ const createBatch: Steps = ({ content }) =>
         versionTag(plant) !== versionTag(distinct.get(plant.id) as StoredPlant)
       if (given.some(differs)) return { status: 400 }
       const results = model.apply(each('create', [...distinct.values()]), 'all-or-none')
-      if (results.includes('conflict')) return { status: 409 }
+      if (results.includes('plant-exists')) return { status: 409 }
       const created = count(results, 'created')
       return { status: 200, json: { created, replayed: plants.length - created } }
     },
@@ -94,7 +94,7 @@ const ifMatchOf = (before: Content | undefined) => before && { ifMatch: tagOf(be
 
 const listedCreate = ({ content }: Contents): fc.Arbitrary<ListedChange> =>
   fc.record({ id, content }).map(({ id, content }) => {
-    const effects = { created: 'created', replayed: 'unchanged', conflict: 409 } as const
+    const effects = { created: 'created', unchanged: 'unchanged', 'plant-exists': 409 } as const
     return {
       json: { op: 'create', id, ...content },
       apply: (model) => effects[model.change({ type: 'create', id, ...toPlant(content) })],
@@ -203,7 +203,7 @@ const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
   return [
     { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
     (model) => {
-      const page = model.search({ ...others, ...filter })
+      const page = model.list({ ...others, ...filter })
       return {
         status: 200,
         json: parseExact(page.json),
@@ -235,7 +235,7 @@ const STEPS: Readonly<Record<Compared, Steps>> = {
   deletePlant: remove,
 }
 
-const REJECTED = { 'not-found': 404, changed: 412 }
+const REJECTED = { 'plant-not-found': 404, 'plant-changed': 412 }
 
 /**
  * Sends sequences of requests to a service and to the model.

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import type { PlantPage, SearchRequest } from '../../../service/plant-store.ts'
+import type { PageRequest, PlantPage, SearchRequest } from '../../../service/plant-store.ts'
 import { Caller, type Service, startService } from '../../helpers/service.ts'
 import { pageWith } from '../../stores/plants.ts'
 
@@ -16,8 +16,9 @@ async function startSearches(t: Test) {
   const end = Promise.withResolvers<PlantPage>()
   const service = await startService(t, {
     instead: {
-      search: async ({ text }: SearchRequest) => {
-        started.push(text)
+      list: async (request: PageRequest | SearchRequest) => {
+        if (!('text' in request)) return pageWith([])
+        started.push(request.text)
         begun.resolve()
         return end.promise
       },

@@ -101,7 +101,7 @@ t.test('logging can be limited to changes, including failed ones', async (t) => 
 })
 
 t.test('a change is logged even if its client has disconnected', async (t) => {
-  const gate = Promise.withResolvers<'not-found'>()
+  const gate = Promise.withResolvers<'plant-not-found'>()
   const begun = Promise.withResolvers<void>()
   const { service, logged } = await startLoggingService(
     t,
@@ -124,7 +124,7 @@ t.test('a change is logged even if its client has disconnected', async (t) => {
   const closed = new Promise((resolve) => connection.on('close', resolve))
   socket.resetAndDestroy()
   await closed
-  gate.resolve('not-found')
+  gate.resolve('plant-not-found')
   t.match(await logged('client disconnected before the response was sent'), {
     method: 'DELETE',
     path: '/plants/4',

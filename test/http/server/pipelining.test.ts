@@ -29,7 +29,7 @@ async function startHeldService(t: Test) {
       },
       change: onChange('remove', async ({ id }) => {
         begun.push(`DELETE ${id}`)
-        return 'not-found'
+        return 'plant-not-found'
       }),
     },
   })

@@ -50,21 +50,21 @@ const theirs = { id: 2n, name: 'theirs' }
 
 t.test('a create of a taken id is a conflict', async (t) => {
   const { result, stored } = await overlap(t, (store) => createIn(store, { id: 2n, name: 'ours' }))
-  t.equal(result, 'conflict')
+  t.equal(result, 'plant-exists')
   t.strictSame(stored, [theirs])
 })
 
 t.test('a batch with a taken id is a conflict, and changes nothing', async (t) => {
   const plants = [1n, 2n].map((id) => ({ id, name: 'ours' }))
   const { result, stored } = await overlap(t, (store) => createAll(store, plants))
-  t.strictSame(result, ['created', 'conflict'])
+  t.strictSame(result, ['created', 'plant-exists'])
   t.strictSame(stored, [theirs])
 })
 
 t.test('a batch with the plant that took its id creates the others', async (t) => {
   const plants = [{ id: 1n, name: 'ours' }, theirs]
   const { result, stored } = await overlap(t, (store) => createAll(store, plants))
-  t.strictSame(result, ['created', 'replayed'])
+  t.strictSame(result, ['created', 'unchanged'])
   t.strictSame(stored, plants)
 })
 
@@ -77,7 +77,7 @@ t.test('of two conflicts that arise while a batch waits, it names the first', as
   while ((await countWaiting(server, nameOf(url))) === 0);
   await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
   await updating.query('COMMIT')
-  t.strictSame(await called, ['conflict', 'conflict'])
+  t.strictSame(await called, ['plant-exists', 'plant-exists'])
 })
 
 t.test('a list that waits finds a plant that was created meanwhile', async (t) => {
@@ -90,7 +90,7 @@ t.test('a list that waits finds a plant that was created meanwhile', async (t) =
   while ((await countWaiting(server, nameOf(url))) === 0);
   await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
   await updating.query('COMMIT')
-  t.strictSame(await called, ['removed', 'updated'])
+  t.strictSame(await called, ['removed', 'changed'])
   t.strictSame(await exported(store), [{ id: 2n, name: 'theirs', tag: 'x' }])
 })
 
@@ -122,6 +122,6 @@ t.test(
     while ((await countWaiting(server, nameOf(url))) === 0);
     await creating.query(`INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
     await updating.query('COMMIT')
-    t.strictSame(await called, ['conflict', 'removed', 'removed'])
+    t.strictSame(await called, ['plant-exists', 'removed', 'removed'])
   },
 )

@@ -55,8 +55,8 @@ for (const [arriving, commits] of [
 t.test('a create that changes nothing adds nothing to the WAL', async (t) => {
   const { store, file } = await storeWithPlant(t)
   const before = commitsIn(file)
-  t.equal(await createIn(store, { id: 0n, name: 'first' }), 'replayed')
-  t.equal(await createIn(store, { id: 0n, name: 'other' }), 'conflict')
+  t.equal(await createIn(store, { id: 0n, name: 'first' }), 'unchanged')
+  t.equal(await createIn(store, { id: 0n, name: 'other' }), 'plant-exists')
   t.equal(commitsIn(file), before)
 })
 

@@ -4,6 +4,7 @@ import {
   type ChangeOutcome,
   contentVersion,
   type NoMatch,
+  type PlantPatch,
   type StoredPlant,
 } from '../../../../service/plant-store.ts'
 import {
@@ -30,7 +31,7 @@ const REMOVE = 'DELETE FROM plants WHERE id = $1'
 const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = $1 AND ${CAN_CHANGE}`
 
 type Client = Pick<PooledClient, 'query' | 'change'>
-type Change = ChangeOf<'update' | 'remove'>
+type Change = ChangeOf<'replace' | 'update' | 'remove'>
 
 /** See PlantStore.change. */
 export async function changePlant(
@@ -40,8 +41,8 @@ export async function changePlant(
   const result = dependsOnContent(change)
     ? await changeFound(client, change)
     : await changeAny(client, change)
-  if (change.type === 'update') return typeof result === 'string' ? result : toPlant(result)
-  if (result !== 'not-found') return typeof result === 'string' ? result : 'removed'
+  if (change.type !== 'remove') return typeof result === 'string' ? result : toPlant(result)
+  if (result !== 'plant-not-found') return typeof result === 'string' ? result : 'removed'
   // To a client that repeats a removal, this means that it has been made. Without the wait, the plant could be back after
   // a failover: an earlier attempt may have removed it on the primary only.
   await client.change(AWAIT_STANDBYS)
@@ -51,17 +52,22 @@ export async function changePlant(
 /** Whether a change depends on the content of the plant: SQL cannot compute a version or merge own fields. */
 function dependsOnContent(change: Change): boolean {
   if (change.expected !== undefined) return true
-  return (
-    change.type === 'update' &&
-    (change.patch.fields !== undefined || change.patch.clears !== undefined)
-  )
+  if (change.type === 'remove') return false
+  const { fields, clears } = toPatch(change)
+  return fields !== undefined || clears !== undefined
+}
+
+function toPatch(change: ChangeOf<'replace' | 'update'>): PlantPatch {
+  if (change.type === 'update') return change.patch
+  const { name, tag = null, fields, clears } = change
+  return { name, tag, fields, clears }
 }
 
 /** The statement that makes a change, and its parameters. */
 function toStatement(change: Change, stored?: StoredPlant): [text: string, values: unknown[]] {
   const { id } = change
   if (change.type === 'remove') return [REMOVE, [id]]
-  const { patch } = change
+  const patch = toPatch(change)
   const content = stored ? { ...patch, fields: mergeFields(stored.fields, patch) ?? null } : patch
   return [
     UPDATE,
@@ -72,19 +78,19 @@ function toStatement(change: Change, stored?: StoredPlant): [text: string, value
 const RETURNING = `RETURNING ${PLANT_COLUMNS}`
 
 /** Changes a plant, whatever its content. */
-async function changeAny(client: Client, change: Change): Promise<PlantRow | 'not-found'> {
+async function changeAny(client: Client, change: Change): Promise<PlantRow | 'plant-not-found'> {
   const [text, values] = toStatement(change)
   const [changed] = await client.change<PlantRow>(`${text} ${RETURNING}`, values)
-  return changed ?? 'not-found'
+  return changed ?? 'plant-not-found'
 }
 
 /** Reads the plant first, and changes it only if it still has the content that was read. */
 function changeFound(client: Client, change: Change): Promise<PlantRow | NoMatch> {
   return retryOptimistically(async () => {
     const [stored] = await client.query<PlantRow>(FIND, [change.id])
-    if (stored === undefined) return 'not-found'
+    if (stored === undefined) return 'plant-not-found'
     const plant = toPlant(stored)
-    if (change.expected?.includes(contentVersion(plant)) === false) return 'changed'
+    if (change.expected?.includes(contentVersion(plant)) === false) return 'plant-changed'
     const [text, values] = toStatement(change, plant)
     const conditional = `${text} AND ${hasContent(values.length + 1)} ${RETURNING}`
     const given = [...values, ...contentValues(plant)]

@@ -20,7 +20,7 @@ export const MATCHING: ByTag<string> = {
   none: buildMatching('tag IS NULL AND'),
 }
 
-/** Prepares PlantStore.search. */
+/** Prepares the searches of PlantStore.list. */
 export function prepareSearch(db: Database): (request: SearchRequest) => PlantPage {
   const findSlices = prepareSlices(db)
   const statements = mapByTag(MATCHING, (matching) =>

@@ -119,8 +119,8 @@ export class Reader {
     })
   }
 
-  list(request: PageRequest): Promise<PlantPage> {
-    return this.#read(() => this.#list(request))
+  list(request: PageRequest | SearchRequest): Promise<PlantPage> {
+    return this.#read(() => ('text' in request ? this.#search(request) : this.#list(request)))
   }
 
   #list({ after, tag, limit }: PageRequest): PlantPage {
@@ -171,10 +171,6 @@ export class Reader {
       text += plant.length
     }
     return pageOf(plants)
-  }
-
-  search(request: SearchRequest): Promise<PlantPage> {
-    return this.#read(() => this.#search(request))
   }
 
   async count(request: CountRequest): Promise<CountedRange> {

@@ -58,7 +58,8 @@ export function preparePlantChanges(db: Database) {
       const effect = { before, after }
       affected.bytes += measureEffect(effect)
       table.write(effect)
-      return change.type === 'update' && !isRefusal(result) ? known(after) : result
+      const returnsPlant = change.type === 'update' || change.type === 'replace'
+      return returnsPlant && !isRefusal(result) ? known(after) : result
     },
     /** See PlantStore.apply. */
     apply(list: ChangeList): ListResult {
