@@ -24,6 +24,7 @@ const CREATE_RECORDS: readonly string[] = [
    WHERE alias IS NOT NULL`,
   `DO $do$ BEGIN
      LOCK TABLE plant_store_records IN EXCLUSIVE MODE;
+     -- In a new database, or after another replica.
      IF to_regclass('tokens') IS NULL THEN RETURN; END IF;
      INSERT INTO plant_store_records (kind, key, alias, value)
        SELECT 'token', name, encode(selector, 'hex'), json_strip_nulls(json_build_object(
@@ -57,52 +58,16 @@ const CREATE_RECORDS: readonly string[] = [
 ]
 
 /**
- * The statements that create the first schema version in an empty database, then those that upgrade each version to the
- * next. Replicas run them concurrently and repeatedly, so each needs `IF NOT EXISTS`. An index entry is limited to about
+ * The statements that create the first schema version in an empty database, without the tables that a later version
+ * removes, then those that upgrade each version to the next. Replicas run them concurrently and repeatedly, so each needs
+ * `IF NOT EXISTS`, and none can use what another removes. An index entry is limited to about
  * 2.7 kB, so the index on tags is on their hash.
  */
 export const MIGRATIONS: readonly (readonly string[])[] = [
   [
     'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, fields text)',
     'CREATE INDEX IF NOT EXISTS plants_by_tag ON plants (md5(tag), id) WHERE tag IS NOT NULL',
-    `CREATE TABLE IF NOT EXISTS tokens (
-       name text PRIMARY KEY,
-       selector bytea NOT NULL,
-       digest bytea NOT NULL,
-       scopes text NOT NULL,
-       created_at bigint NOT NULL,
-       expires_at bigint,
-       last_used_at bigint
-     )`,
-    'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
     ...CREATE_FEED,
-    `CREATE TABLE IF NOT EXISTS plant_webhooks (
-       name text PRIMARY KEY,
-       url text NOT NULL,
-       events text NOT NULL,
-       secret text NOT NULL,
-       previous_secret text,
-       previous_until bigint,
-       created_at bigint NOT NULL,
-       cursor text,
-       attempts bigint NOT NULL DEFAULT 0,
-       failing_since bigint,
-       next_attempt_at bigint,
-       paused_at bigint,
-       last_success_at bigint,
-       last_failure_at bigint,
-       last_failure text,
-       owner text,
-       owner_until bigint
-     )`,
-    'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
-    `CREATE TABLE IF NOT EXISTS plant_restriction (
-       is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
-       source text,
-       cursor text,
-       copy_from bigint,
-       consistent_at text
-     )`,
   ],
   CREATE_RECORDS,
   [CREATE_PERMISSIONS],

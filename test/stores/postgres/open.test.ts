@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { known } from '../../../contract/known.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import {
@@ -104,10 +105,10 @@ t.test(
 t.test(
   'tokens, settings and webhooks become records, wherever the upgrade is killed',
   async (t) => {
-    const [first = [], records = []] = MIGRATIONS
+    const [, records = []] = MIGRATIONS
     for (let done = 0; done <= records.length; done++) {
       const { url, query } = await database()
-      await migrate(connect(t, url), [first])
+      await migrate(connect(t, url), EARLIER)
       for (const row of earlierRows((hex) => `'\\x${hex}'`)) await query(row)
       for (const statement of records.slice(0, done)) await query(statement)
       const stores = await Promise.all([open(url), open(url)])
@@ -118,10 +119,16 @@ t.test(
   },
 )
 
+t.test('a new database gets no tables that another replica could remove meanwhile', async (t) => {
+  const { url, query } = await database()
+  await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+  t.same(await query("SELECT to_regclass('tokens') AS earlier"), [{ earlier: null }])
+})
+
 t.test('a restriction becomes a record', async (t) => {
   for (const [statement, expected] of EARLIER_RESTRICTIONS) {
     const { url, query } = await database()
-    await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+    await migrate(connect(t, url), EARLIER)
     await query(statement)
     if (expected !== undefined) {
       await query(`
@@ -143,7 +150,7 @@ t.test('a restriction becomes a record', async (t) => {
 
 t.test('a schema is not upgraded while an earlier version cannot use the new one', async (t) => {
   const { url, query } = await database()
-  await migrate(connect(t, url), MIGRATIONS.slice(0, 1))
+  await migrate(connect(t, url), EARLIER)
   const earlier = new pg.Client({ connectionString: url, application_name: 'plant-store' })
   await earlier.connect()
   const message = /cannot be upgraded while an earlier version of plant-store is connected/
@@ -172,6 +179,50 @@ t.test('an upgrade gives up if another transaction uses the plants for long', as
   await migrate(connect(t, url), NEXT_MIGRATIONS)
   t.same(await query(FIND_VERSIONS), versions(SCHEMA_VERSION + 1))
 })
+
+/** Creates the schema of the version before the records. */
+const EARLIER = [
+  [
+    ...known(MIGRATIONS[0]),
+    `CREATE TABLE IF NOT EXISTS tokens (
+       name text PRIMARY KEY,
+       selector bytea NOT NULL,
+       digest bytea NOT NULL,
+       scopes text NOT NULL,
+       created_at bigint NOT NULL,
+       expires_at bigint,
+       last_used_at bigint
+     )`,
+    'CREATE INDEX IF NOT EXISTS tokens_by_selector ON tokens (selector)',
+    `CREATE TABLE IF NOT EXISTS plant_webhooks (
+       name text PRIMARY KEY,
+       url text NOT NULL,
+       events text NOT NULL,
+       secret text NOT NULL,
+       previous_secret text,
+       previous_until bigint,
+       created_at bigint NOT NULL,
+       cursor text,
+       attempts bigint NOT NULL DEFAULT 0,
+       failing_since bigint,
+       next_attempt_at bigint,
+       paused_at bigint,
+       last_success_at bigint,
+       last_failure_at bigint,
+       last_failure text,
+       owner text,
+       owner_until bigint
+     )`,
+    'CREATE TABLE IF NOT EXISTS plant_store_settings (name text PRIMARY KEY, value text NOT NULL)',
+    `CREATE TABLE IF NOT EXISTS plant_restriction (
+       is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+       source text,
+       cursor text,
+       copy_from bigint,
+       consistent_at text
+     )`,
+  ],
+]
 
 /** The migrations of a version that follows this one. */
 const NEXT_MIGRATIONS = [
@@ -271,12 +322,12 @@ t.test('a user who cannot identify the database is rejected', async (t) => {
 
 t.test('the next start completes a migration that failed', async (t) => {
   const { url, query } = await database()
-  await query("CREATE TYPE tokens AS ENUM ('in the way')")
+  await query("CREATE TYPE plant_store_records AS ENUM ('in the way')")
   await t.rejects(open(url), {
     constructor: StoreError,
-    message: /: type "tokens" already exists$/,
+    message: /: type "plant_store_records" already exists$/,
   })
-  await query('DROP TYPE tokens')
+  await query('DROP TYPE plant_store_records')
   const store = await open(url)
   t.same(await new TokenStore(store).list(), [])
   await store.close()
