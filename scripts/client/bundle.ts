@@ -20,7 +20,7 @@ const removeComments: Plugin = {
 export async function writeClient(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'client.js'), await bundleClient())
-  writeFileSync(join(folder, 'client.d.ts'), indentByTabs(declareClient()))
+  writeFileSync(join(folder, 'client.d.ts'), declareClient())
 }
 
 /** The client as one module. */
@@ -38,10 +38,12 @@ export async function bundleClient(): Promise<string> {
     tsconfigRaw: '{}',
     plugins: [removeComments],
   })
-  return indentByTabs(outputFiles.map(({ text }) => text.replaceAll('\n\n', '\n')).join(''))
+  return outputFiles.map(({ text }) => compact(text)).join('')
 }
 
-/** Indentation by spaces takes a kilobyte and a half of the package. */
-function indentByTabs(text: string): string {
-  return text.replace(/^(?: {2})+/gm, (spaces) => '\t'.repeat(spaces.length / 2))
+/** Spaces, empty lines and the paths of our files take two kilobytes. */
+function compact(text: string): string {
+  return text
+    .replace(/^(?: {2})+/gm, (spaces) => '\t'.repeat(spaces.length / 2))
+    .replace(/^(?:\/\/ .*)?\n/gm, '')
 }
