@@ -5,10 +5,16 @@ import { build, type Plugin } from 'esbuild'
 import ts from 'typescript'
 import { declareClient } from './declarations.ts'
 
-/** The declarations have the documentation. esbuild would keep that of methods here, too. */
-const removeComments: Plugin = {
-  name: 'remove comments',
+/**
+ * Loads only our own code, because the license of the client names no other. Leaves out comments: the declarations have
+ * the documentation, and esbuild would keep that of methods.
+ */
+const ownCode: Plugin = {
+  name: 'own code',
   setup({ onLoad }) {
+    onLoad({ filter: /\/node_modules\// }, ({ path }) => {
+      throw new Error(`the license of the client would have to name ${path}`)
+    })
     const compilerOptions = { target: ts.ScriptTarget.ESNext, removeComments: true }
     onLoad({ filter: /\.ts$/ }, ({ path }) => ({
       contents: ts.transpileModule(readFileSync(path, 'utf8'), { compilerOptions }).outputText,
@@ -36,7 +42,7 @@ export async function bundleClient(): Promise<string> {
     target: 'es2022',
     minifySyntax: true,
     tsconfigRaw: '{}',
-    plugins: [removeComments],
+    plugins: [ownCode],
   })
   return outputFiles.map(({ text }) => compact(text)).join('')
 }

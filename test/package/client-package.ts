@@ -152,16 +152,6 @@ t.test('what is installed', async (t) => {
     t.ok(bytes <= UNPACKED_BYTES_MAX)
   })
 
-  t.test('it contains only our own code, so that its license is complete', async (t) => {
-    const code = readFileSync(join(content, 'client.js'), 'utf8')
-    const sources = [...code.matchAll(/^\/\/ (\S+)$/gm)].map(([, source]) => source)
-    t.ok(sources.includes('client/client.ts'))
-    t.same(
-      sources.filter((source) => !/^(client|contract|time)\//.test(String(source))),
-      [],
-    )
-  })
-
   // A program for browsers has no types of Node.
   const dom = { lib: ['es2022', 'dom'], types: [] }
   const typeRoots = [join(CHECKOUT, 'node_modules/@types')]
