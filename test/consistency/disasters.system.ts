@@ -38,9 +38,14 @@ t.test(
   'the judges see what a failover without synchronous replication loses',
   { buffered: true },
   async (t) => {
-    const options = { owner: t, seed: newSeed(), seconds: runs(20) }
-    const report = await run(asynchronousFailover, options)
-    t.ok(report.harms > 0)
-    t.match(report.violations.join('\n'), /not linearizable|the feed lacks/)
+    let violations = ''
+    // On a busy machine, a failover can lose only what nobody reads afterwards.
+    for (let attempt = 0; attempt < 3 && !/not linearizable/.test(violations); attempt++) {
+      const options = { owner: t, seed: newSeed(), seconds: runs(20) }
+      const report = await run(asynchronousFailover, options)
+      t.ok(report.harms > 0)
+      violations = report.violations.join('\n')
+    }
+    t.match(violations, /not linearizable/)
   },
 )

@@ -21,30 +21,19 @@ async function startRestricted(t: Test, restriction: Restriction): Promise<Servi
   return service
 }
 
-const FROZEN = {
+const unavailable = (reason: string) => ({
   status: 503,
   headers: { 'retry-after': '5' },
-  json: {
-    error: 50302,
-    message:
-      'the store is temporarily unavailable: changes are frozen while the plants move to another database',
-  },
-}
+  json: { error: 50302, message: `the store is temporarily unavailable: ${reason}` },
+})
+const FROZEN = unavailable('changes are frozen while the plants move to another database')
+const INCOMPLETE = unavailable('it is still copying the plants of https://plants.example')
 const READ_ONLY = {
   status: 403,
   headers: { 'www-authenticate': undefined },
   json: {
     error: 40302,
     message: 'this service is a read-only mirror: send changes to https://plants.example',
-  },
-}
-const INCOMPLETE = {
-  status: 503,
-  headers: { 'retry-after': '5' },
-  json: {
-    error: 50302,
-    message:
-      'the store is temporarily unavailable: it is still copying the plants of https://plants.example',
   },
 }
 

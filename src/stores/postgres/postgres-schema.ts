@@ -60,8 +60,8 @@ const CREATE_RECORDS: readonly string[] = [
 /**
  * The statements that create the first schema version in an empty database, without the tables that a later version
  * removes, then those that upgrade each version to the next. Replicas run them concurrently and repeatedly, so each needs
- * `IF NOT EXISTS`, and none can use what another removes. An index entry is limited to about
- * 2.7 kB, so the index on tags is on their hash.
+ * `IF NOT EXISTS`, and none can use what another removes. An index entry is limited to about 2.7 kB, so the index on tags
+ * is on their hash.
  */
 export const MIGRATIONS: readonly (readonly string[])[] = [
   [

@@ -121,6 +121,37 @@ t.test('a transaction takes few large plants, and then no more lists of them', a
   ])
 })
 
+t.test(
+  'a change that shares a commit with the begin of a restriction is made before it',
+  async (t) => {
+    const { clients } = await connect(t, 1)
+    const [client] = clients as [WriterClient]
+    const restricting = (
+      restricts: 'begin' | 'end',
+      next: string,
+      expected?: string,
+    ): WriteCall => ({
+      type: 'apply',
+      changes: [],
+      mode: {
+        record: { kind: 'restriction', key: 'restriction', expected, next },
+        textMax: 0,
+        restricts,
+        mustBeEmpty: false,
+        renewsFeed: false,
+        effect: undefined,
+      },
+    })
+    t.same(await commit(client, [restricting('begin', '"frozen"'), creation(5)]), [[], 'created'])
+    t.same(await commit(client, [creation(6), creation(5)]), [
+      { refusedBy: 'frozen' },
+      { refusedBy: 'frozen' },
+    ])
+    t.same(await commit(client, [restricting('end', '"ended"', '"frozen"')]), [[]])
+    t.equal(holder?.prepare('SELECT count(*) FROM plants').pluck().get(), 2)
+  },
+)
+
 t.test('each client gets its own results, in order', async (t) => {
   const { clients, hold, release } = await connect(t, 3)
   await Promise.all(
