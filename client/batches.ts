@@ -1,4 +1,4 @@
-import { createPlantsLimits } from '../contract/limits.gen.ts'
+import { createPlantsLimits } from '../core/generated/limits.gen.ts'
 import { BatchError, ResponseError } from './errors.ts'
 import { toJson } from './json.ts'
 import type { NewPlant } from './plants.ts'

@@ -1,4 +1,4 @@
-import { listChangesLimits } from '../contract/limits.gen.ts'
+import { listChangesLimits } from '../core/generated/limits.gen.ts'
 import type { Change, Plant } from './plants.ts'
 import { buildRequest } from './requests.ts'
 import { type ApiResponse, areChanges, readNextQuery, readPlants, toError } from './responses.ts'

@@ -1,6 +1,6 @@
 /** A typed client for a plant store, for Node and browsers. */
-import type { operations } from '../contract/api.gen.ts'
-import { listTagsLimits } from '../contract/limits.gen.ts'
+import type { operations } from '../core/generated/api.gen.ts'
+import { listTagsLimits } from '../core/generated/limits.gen.ts'
 import { sendParts, splitPlants } from './batches.ts'
 import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
@@ -44,7 +44,7 @@ import type {
   UnconditionalOptions,
 } from './types.ts'
 
-export type { ErrorCode } from '../contract/error-codes.gen.ts'
+export type { ErrorCode } from '../core/generated/error-codes.gen.ts'
 export {
   BatchError,
   ConnectionError,

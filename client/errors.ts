@@ -1,5 +1,5 @@
-import { type ErrorCode, errorCodes } from '../contract/error-codes.gen.ts'
-import { propertiesOf } from '../contract/known.ts'
+import { type ErrorCode, errorCodes } from '../core/generated/error-codes.gen.ts'
+import { propertiesOf } from '../core/known.ts'
 
 /** The service responded, but not with the requested result. */
 export abstract class ResponseError extends Error {

@@ -1,7 +1,7 @@
 /** JSON (RFC 8259) in which integers are exact. */
-import { isPreserved } from '../contract/decimal.ts'
-import { toInt64 } from '../contract/int64.ts'
-import { members } from '../contract/members.gen.ts'
+import { isPreserved } from '../core/json/decimal.ts'
+import { toInt64 } from '../core/json/int64.ts'
+import { members } from '../core/members/members.gen.ts'
 
 /** The names of the int64 members of a plant. */
 const INT64 = new Set(members.filter(({ type }) => type === 'int64').map(({ name }) => name))

@@ -1,5 +1,5 @@
 /** The types of plants and of changes to them. `P` is the type of a plant with own fields. */
-import type { components } from '../contract/api.gen.ts'
+import type { components } from '../core/generated/api.gen.ts'
 
 type Schemas = components['schemas']
 

@@ -1,6 +1,6 @@
 /** The requests of the contract. Those that it does not describe do not compile. */
-import type { paths } from '../contract/api.gen.ts'
-import { propertiesOf } from '../contract/known.ts'
+import type { paths } from '../core/generated/api.gen.ts'
+import { propertiesOf } from '../core/known.ts'
 import { toJson } from './json.ts'
 
 /** A request to any service. */

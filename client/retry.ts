@@ -1,4 +1,4 @@
-import { retry } from '../time/retry.ts'
+import { retry } from '../core/time/retries.ts'
 import { ConnectionError, hasCondition, ResponseError, UnknownOutcomeError } from './errors.ts'
 
 /** When and how often a request is retried. Times are in milliseconds. */

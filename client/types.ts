@@ -1,4 +1,4 @@
-import type { components, operations } from '../contract/api.gen.ts'
+import type { components, operations } from '../core/generated/api.gen.ts'
 import type { Change, Plant, StoredPlant } from './plants.ts'
 import type { CallOptions } from './transport.ts'
 

@@ -1,13 +1,13 @@
 // First, so that the style sheets of components can refine it.
 import './main.css'
 import { render } from 'preact'
-import { type PageSettings, SETTINGS_NAME } from '../src/http/page/page-settings.ts'
-import { App } from './app.tsx'
+import { type PageSettings, SETTINGS_NAME } from '../core/page-settings.ts'
+import { App } from './root.tsx'
 import { UndoLog } from './changes/undo-log.ts'
 import { DraftStorage } from './drafts/draft-storage.ts'
 import { Drafts } from './drafts/drafts.ts'
-import { setOwnMembers } from './model/members.ts'
-import { TabStorage } from './storage/tab-storage.ts'
+import { setOwnMembers } from './model/current-members.ts'
+import { TabStorage } from './access/tab-storage.ts'
 
 const element = document.querySelector<HTMLMetaElement>(`meta[name="${SETTINGS_NAME}"]`)
 const { docs, signIn, fields }: PageSettings = JSON.parse(String(element?.content))

@@ -1,8 +1,8 @@
-import type { components } from '../contract/api.gen.ts'
-import { known } from '../contract/known.ts'
-import { versionOf } from '../contract/plant-version.ts'
+import type { components } from '../core/generated/api.gen.ts'
+import { known } from '../core/known.ts'
+import { versionOf } from '../core/members/plant-version.ts'
 import type { PlantCodec } from './plant-codec.ts'
-import { type ChangeResult, isRefusal, type PlantChange } from './plant-store.ts'
+import { type ChangeResult, isRefusal, type PlantChange } from './store/plant-store.ts'
 
 type Schemas = components['schemas']
 

@@ -1,5 +1,5 @@
 /** The failures of operations on plants. */
-import { LIST_TEXT_MAX, type Refusal } from './plant-store.ts'
+import { LIST_TEXT_MAX, type Refusal } from './store/plant-store.ts'
 
 interface Failure<Code extends string> {
   readonly failure: Code

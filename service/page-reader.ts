@@ -1,7 +1,7 @@
-import { prepareParser } from '../contract/exact-json.ts'
-import type { Member } from '../contract/members.ts'
+import { prepareParser } from '../core/json/exact-json.ts'
+import type { Member } from '../core/members/members.ts'
 import { PlantCodec } from './plant-codec.ts'
-import type { PlantPage, StoredPlant } from './plant-store.ts'
+import type { PlantPage, StoredPlant } from './store/plant-store.ts'
 
 /** Reads the plants of a page. */
 export type PageReader = (page: Pick<PlantPage, 'json'>) => StoredPlant[]

@@ -1,7 +1,7 @@
-import type { components } from '../contract/api.gen.ts'
-import type { Member, MemberValue } from '../contract/members.ts'
-import type { Json } from '../contract/operation-types.ts'
-import type { Change } from './change-feed.ts'
+import type { components } from '../core/generated/api.gen.ts'
+import type { Member, MemberValue } from '../core/members/members.ts'
+import type { Json } from '../core/contract/operation-types.ts'
+import type { Change } from './store/change-feed.ts'
 import {
   type Content,
   contentJson,
@@ -10,8 +10,8 @@ import {
   plantJson,
   readFields,
   writeFields,
-} from './plant-content.ts'
-import type { NewPlant, Plant, PlantPage, PlantPatch, StoredPlant } from './plant-store.ts'
+} from './store/plant-content.ts'
+import type { NewPlant, Plant, PlantPage, PlantPatch, StoredPlant } from './store/plant-store.ts'
 
 type Schemas = components['schemas']
 

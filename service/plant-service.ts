@@ -1,16 +1,16 @@
-import { known } from '../contract/known.ts'
+import { known } from '../core/known.ts'
 import type {
   Client,
   Handlers,
   OperationRequest,
   OperationResult,
-} from '../contract/operation-types.ts'
-import type { ChangePage, NoChanges } from './change-feed.ts'
+} from '../core/contract/operation-types.ts'
+import type { ChangePage, NoChanges } from './store/change-feed.ts'
 import { countResults, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failures.ts'
 import type { PlantCodec } from './plant-codec.ts'
-import { hasSameContent } from './plant-content.ts'
-import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './plant-store.ts'
+import { hasSameContent } from './store/plant-content.ts'
+import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './store/plant-store.ts'
 import { countPlants, listTags, searchPlants } from './read-jobs.ts'
 import type { ReadQueues } from './read-queue.ts'
 import {

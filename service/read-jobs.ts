@@ -1,5 +1,5 @@
 /** Reads that examine many plants: loops of short reads of a store, between which others are served. */
-import type { PlantCount } from '../contract/operation-types.ts'
+import type { PlantCount } from '../core/contract/operation-types.ts'
 import {
   PAGE_TEXT_MAX,
   type PlantFilter,
@@ -8,7 +8,7 @@ import {
   type SearchRequest,
   type TagPage,
   type TagsRequest,
-} from './plant-store.ts'
+} from './store/plant-store.ts'
 import type { InTurn } from './read-queue.ts'
 
 /** How many reads a job makes at most: enough to search 20,000 plants, and to count 100,000. */

@@ -1,5 +1,5 @@
-import type { Client } from '../contract/operation-types.ts'
-import { StoreUnavailable } from './plant-store.ts'
+import type { Client } from '../core/contract/operation-types.ts'
+import { StoreUnavailable } from './store/plant-store.ts'
 
 /** Makes a read in its turn. */
 export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>

@@ -1,6 +1,6 @@
-import { INT64_MIN } from '../contract/int64.ts'
-import { type PlantChange, type PlantStore, StoreUnavailable } from './plant-store.ts'
-import type { GuardRefusal, RecordStore } from './record-store.ts'
+import { INT64_MIN } from '../core/json/int64.ts'
+import { type PlantChange, type PlantStore, StoreUnavailable } from './store/plant-store.ts'
+import type { GuardRefusal, RecordStore } from './store/record-store.ts'
 
 /**
  * Why requests cannot use the plants of a database as usual:

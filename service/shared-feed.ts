@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
-import type { ChangeFeed, ChangePage, ChangesRequest, NoChanges } from './change-feed.ts'
+import type { ChangeFeed, ChangePage, ChangesRequest, NoChanges } from './store/change-feed.ts'
 
 type Result = ChangePage | NoChanges
 export type ReadChanges = (request: ChangesRequest) => Promise<Result>

@@ -1,5 +1,5 @@
-import { type Scope, scopes } from '../contract/scopes.ts'
-import { changeRecord, type RecordStore, type StoredRecord } from './record-store.ts'
+import { type Scope, scopes } from '../core/contract/scopes.ts'
+import { changeRecord, type RecordStore, type StoredRecord } from './store/record-store.ts'
 
 /** A token as stored. It has only a digest of the secret, which does not reveal it. */
 export interface StoredToken {

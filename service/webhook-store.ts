@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { known } from '../contract/known.ts'
-import { StoreUnavailable } from './plant-store.ts'
+import { known } from '../core/known.ts'
+import { StoreUnavailable } from './store/plant-store.ts'
 import {
   changeRecord,
   type RecordChange,
   type RecordKind,
   type RecordStore,
   type StoredRecord,
-} from './record-store.ts'
+} from './store/record-store.ts'
 
 /** The events that a webhook can subscribe to, under their names in the contract. */
 export const webhookEvents = ['newPlant', 'plantChanged', 'plantRemoved'] as const

@@ -3,7 +3,7 @@ import { dirname, join, matchesGlob } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
-import { errorCodes } from '../contract/error-codes.gen.ts'
+import { errorCodes } from '../core/generated/error-codes.gen.ts'
 import { settingOptions } from '../src/commands/console/options.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

@@ -8,10 +8,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
-import type { Change } from '../service/change-feed.ts'
-import { makeFolder } from '../tools/temporary-folders.ts'
-import { cleanEnvironment, withoutTap } from './helpers/command.ts'
-import { type Service, startService } from './helpers/service.ts'
+import type { Change } from '../service/store/change-feed.ts'
+import { makeFolder } from '../tools/tap/temporary-folders.ts'
+import { cleanEnvironment, withoutTap } from './helpers/processes/command.ts'
+import { type Service, startService } from './helpers/service/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { groupFiles } from '../scripts/test-processes.ts'
+import { groupFiles } from '../tools/tap/test-processes.ts'
 
 const PROJECT = new URL('..', import.meta.url)
 
@@ -30,7 +30,7 @@ t.test(
 )
 
 t.test('the lockfiles contain no download URLs', async (t) => {
-  for (const each of [lock, read('analysis/package-lock.json')])
+  for (const each of [lock, read('tools/lint/package-lock.json')])
     t.notMatch(each, /"resolved": "http/)
 })
 
@@ -59,7 +59,7 @@ t.test('workflows pin actions, have few permissions and keep no credentials', as
 
 t.test('only the version in package.json can be released, with what changed in it', async (t) => {
   const notes = (tag: string) =>
-    execFileSync(process.execPath, ['scripts/release/notes.ts', tag], {
+    execFileSync(process.execPath, ['tools/release/notes.ts', tag], {
       cwd: PROJECT,
       stdio: 'pipe',
     })

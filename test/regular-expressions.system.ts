@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import t from 'tap'
 import ts from 'typescript'
-import { loadContract } from '../contract/contract.ts'
+import { loadContract } from '../core/contract/contract.ts'
 
 /** Length of an input, in characters. */
 const LENGTH = 2 ** 18

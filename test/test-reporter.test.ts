@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import TestReporter from '../scripts/test-reporter.ts'
+import TestReporter from '../tools/tap/test-reporter.ts'
 
 /** A run of two files in one process, one of which fails, and of a file that ends without a result. */
 const RUN = `TAP version 14

@@ -1,5 +1,5 @@
 import type { TokenEndpointResponse } from 'oauth4webapi'
-import { shareResult } from '../../time/shared-result.ts'
+import { shareResult } from '../../core/time/shared-result.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 
 /** How long before its expiry a token is replaced, unless its lifetime is shorter than twice that. */

@@ -1,7 +1,7 @@
 import { createClient, type PlantStoreClient } from '../../client/client.ts'
 import { isRejected } from '../errors/error-text.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
-import { int64Fields } from '../model/members.ts'
+import { int64Fields } from '../model/current-members.ts'
 import { isResponse, pageUrl } from './page-url.ts'
 import type { Person, SignIn } from './sign-in.ts'
 import { subjectOf } from './token-text.ts'

@@ -20,8 +20,8 @@ import {
   type TokenEndpointResponse,
   validateAuthResponse,
 } from 'oauth4webapi'
-import { known } from '../../contract/known.ts'
-import type { SignInSettings } from '../../src/http/page/page-settings.ts'
+import { known } from '../../core/known.ts'
+import type { SignInSettings } from '../../core/page-settings.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { FreshToken } from './fresh-token.ts'
 import { isResponse, pageUrl } from './page-url.ts'

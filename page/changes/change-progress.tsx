@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
-import { toFields } from '../model/members.ts'
+import { toFields } from '../model/current-members.ts'
 import type { BulkChange } from './bulk-change.ts'
 import { ChangeRun } from './change-run.ts'
 import type { Intent } from './delivery.ts'

@@ -6,8 +6,8 @@ import {
   type UnexpectedAnswerError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
-import { hasSameContent } from '../model/members.ts'
-import { ChangeList } from './change-list.ts'
+import { hasSameContent } from '../model/current-members.ts'
+import { ChangeList } from './intent-list.ts'
 import {
   type DeliveryClient,
   deliver,

@@ -8,8 +8,8 @@ import {
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
-import { retry } from '../../time/retry.ts'
-import { hasSameContent, pickContent } from '../model/members.ts'
+import { retry } from '../../core/time/retries.ts'
+import { hasSameContent, pickContent } from '../model/current-members.ts'
 import { compare, replaceMembers, toPatch } from './merge.ts'
 
 /** What a person wants to become of a plant. Undefined stands for no plant. */

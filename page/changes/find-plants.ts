@@ -1,5 +1,5 @@
 import type { PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import { limits } from '../../contract/limits.gen.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
 
 /** The contract's limit on the number of ids in a request. */
 export const IDS_MAX = limits.listPlants.id.maxItems

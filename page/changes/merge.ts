@@ -1,6 +1,6 @@
 import type { Plant, PlantPatch } from '../../client/client.ts'
-import { type Member, ownValue } from '../../contract/members.ts'
-import { contentMembers, pickContent } from '../model/members.ts'
+import { type Member, ownValue } from '../../core/members/members.ts'
+import { contentMembers, pickContent } from '../model/current-members.ts'
 
 export interface Comparison {
   /** The members that the person has changed. */

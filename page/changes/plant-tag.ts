@@ -1,7 +1,7 @@
 import type { Plant } from '../../client/client.ts'
-import { type MemberValue, ownValue, writeJson } from '../../contract/members.ts'
-import { entityTag, hashedText, hashVersion, shortVersion } from '../../contract/plant-version.ts'
-import { ownMembers } from '../model/members.ts'
+import { type MemberValue, ownValue, writeJson } from '../../core/members/members.ts'
+import { entityTag, hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
+import { ownMembers } from '../model/current-members.ts'
 
 /**
  * The entity tag that the service gives a plant, which pages of plants do not tell. If the service hides own fields, it

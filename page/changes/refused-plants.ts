@@ -1,6 +1,6 @@
 import type { StoredPlant } from '../../client/client.ts'
-import { csvRecord } from '../../formats/record-formats.ts'
-import { contentMembers, members, toFields } from '../model/members.ts'
+import { csvRecord } from '../../core/files/record-formats.ts'
+import { contentMembers, members, toFields } from '../model/current-members.ts'
 import { cut, ROW_LENGTH } from '../text/display-text.ts'
 import type { PlantFields } from '../text/fields-text.tsx'
 

@@ -1,5 +1,5 @@
 import { suggestionsOf, type Tags } from '../list/use-tags.ts'
-import { contentMembers, isOwn, ownMembers } from '../model/members.ts'
+import { contentMembers, isOwn, ownMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import type { Draft } from './draft.ts'
 import type { Drafts } from './drafts.ts'

@@ -1,5 +1,5 @@
-import type { MemberType } from '../../contract/members.ts'
-import type { OwnMember } from '../model/members.ts'
+import type { MemberType } from '../../core/members/members.ts'
+import type { OwnMember } from '../model/current-members.ts'
 
 export interface Choice {
   readonly text: string

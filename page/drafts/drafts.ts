@@ -1,11 +1,11 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
-import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
 import { deliver, type Intent } from '../changes/delivery.ts'
 import { explain, isRejected, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantState } from '../list/plant-list.ts'
-import { hasSameContent, int64Fields, pickContent } from '../model/members.ts'
+import { hasSameContent, int64Fields, pickContent } from '../model/current-members.ts'
 import { Model } from '../model/model.ts'
 import {
   chooseValue,

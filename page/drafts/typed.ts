@@ -1,5 +1,5 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
-import { type Member, type MemberValue, ownValue, readText } from '../../contract/members.ts'
+import { type Member, type MemberValue, ownValue, readText } from '../../core/members/members.ts'
 import { canBeEmpty, expectations, readOwn } from '../model/member-text.ts'
 import {
   contentMembers,
@@ -8,7 +8,7 @@ import {
   ownMembers,
   pickContent,
   toFields,
-} from '../model/members.ts'
+} from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 
 /** What a person has typed: the members of a plant as text. Undefined for a member that it does not have. */

@@ -4,7 +4,7 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { propertiesOf } from '../../contract/known.ts'
+import { propertiesOf } from '../../core/known.ts'
 import { SignInError } from './sign-in-error.ts'
 
 /** The statuses of a service, or a proxy, that is unavailable for the moment. */

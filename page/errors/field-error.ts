@@ -1,5 +1,5 @@
 import { PlantStoreError } from '../../client/client.ts'
-import { contentMembers } from '../model/members.ts'
+import { contentMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { toSentence } from './error-text.ts'
 

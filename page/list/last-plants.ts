@@ -1,6 +1,6 @@
 import type { PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import { INT64_MAX } from '../../contract/int64.ts'
-import { known } from '../../contract/known.ts'
+import { INT64_MAX } from '../../core/json/int64.ts'
+import { known } from '../../core/known.ts'
 import type { Filter } from './filter.ts'
 import { idAfter } from './plant-id.ts'
 import { PAGE_SIZE } from './plant-list.ts'

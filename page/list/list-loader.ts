@@ -1,5 +1,5 @@
 import type { Page, PlantStoreClient } from '../../client/client.ts'
-import { retry } from '../../time/retry.ts'
+import { retry } from '../../core/time/retries.ts'
 import { isTransient } from '../errors/error-text.ts'
 import { Model } from '../model/model.ts'
 import type { Surroundings } from './live-feed.ts'

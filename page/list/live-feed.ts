@@ -1,7 +1,7 @@
 import { changePages } from '../../client/changes.ts'
 import type { Change, ChangePage, PlantStoreClient } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
-import { retry } from '../../time/retry.ts'
+import { retry } from '../../core/time/retries.ts'
 import { Model } from '../model/model.ts'
 
 export type LiveState = 'connecting' | 'live' | 'lost'

@@ -1,4 +1,4 @@
-import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
 
 /** Parses an id as a person types it. Undefined if it is not an int64. */
 export function parseId(text: string): bigint | undefined {

@@ -1,6 +1,6 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
-import { known } from '../../contract/known.ts'
-import { hasSameContent, textLength } from '../model/members.ts'
+import { known } from '../../core/known.ts'
+import { hasSameContent, textLength } from '../model/current-members.ts'
 import { type Filter, isSearch, matches } from './filter.ts'
 import { idBefore } from './plant-id.ts'
 

@@ -1,5 +1,5 @@
 import type { Plant } from '../../client/client.ts'
-import { textLength } from './members.ts'
+import { textLength } from './current-members.ts'
 
 /** How much plants can take at once, in characters: half of what a tab can use on a phone. */
 export const MEMORY_MAX = 2 ** 26

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'preact/hooks'
-import { limits } from '../../contract/limits.gen.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
 import type { Tags } from '../list/use-tags.ts'
 
 /** How many tags are offered at once. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { limits } from '../../contract/limits.gen.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
 import { createFilter, type Filter, type Selection } from '../list/filter.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { Tags } from '../list/use-tags.ts'

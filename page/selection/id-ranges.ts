@@ -1,5 +1,5 @@
-import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { known } from '../../contract/known.ts'
+import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
+import { known } from '../../core/known.ts'
 
 /** The ids between two others, both included. */
 export interface IdRange {

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
-import { known } from '../../contract/known.ts'
-import type { Member } from '../../contract/members.ts'
+import { known } from '../../core/known.ts'
+import type { Member } from '../../core/members/members.ts'
 import type { BulkChange } from '../changes/bulk-change.ts'
 import { OwnField } from '../drafts/own-field.tsx'
 import { OptionalTextField } from '../drafts/text-fields.tsx'
 import { toTyped } from '../drafts/typed.ts'
 import { suggestionsOf, type Tags } from '../list/use-tags.ts'
-import { isOwn } from '../model/members.ts'
+import { isOwn } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
-import { setMember, sharedMembers } from './bulk-change.ts'
+import { setMember, sharedMembers } from './selected-changes.ts'
 
 /** Asks for a value, or none, of a member of plants. */
 export function MemberForm({

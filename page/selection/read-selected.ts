@@ -1,5 +1,5 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import { limits } from '../../contract/limits.gen.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
 import { type Filter, matches } from '../list/filter.ts'
 import { idBefore } from '../list/plant-id.ts'
 import { MEMORY_MAX, memoryOf } from '../model/memory.ts'

@@ -1,5 +1,5 @@
-import type { MemberType } from '../../contract/members.ts'
-import { type OwnMember, ownMembers } from '../model/members.ts'
+import type { MemberType } from '../../core/members/members.ts'
+import { type OwnMember, ownMembers } from '../model/current-members.ts'
 
 /** More columns would make scrolling slow. A plant's form and its details show the others. */
 const COLUMNS_MAX = 20

@@ -1,4 +1,4 @@
-import type { Member } from '../../contract/members.ts'
+import type { Member } from '../../core/members/members.ts'
 
 /** More than fits into a row. Longer text would make a browser slow although most of it is not visible. */
 export const ROW_LENGTH = 300

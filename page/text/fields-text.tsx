@@ -1,4 +1,4 @@
-import { isOwn, members } from '../model/members.ts'
+import { isOwn, members } from '../model/current-members.ts'
 import { memberLabel, ROW_LENGTH } from './display-text.ts'
 import { PlantText, Tag } from './plant-text.tsx'
 

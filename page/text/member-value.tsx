@@ -1,5 +1,5 @@
-import { type MemberValue, writeText } from '../../contract/members.ts'
-import type { OwnMember } from '../model/members.ts'
+import { type MemberValue, writeText } from '../../core/members/members.ts'
+import type { OwnMember } from '../model/current-members.ts'
 import { cut } from './display-text.ts'
 import { linkTarget } from './links.ts'
 import { PlantText } from './plant-text.tsx'

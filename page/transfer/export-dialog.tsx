@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
-import type { Separator } from '../../formats/record-formats.ts'
+import type { Separator } from '../../core/files/record-formats.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'

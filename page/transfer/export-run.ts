@@ -1,8 +1,8 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import { limits } from '../../contract/limits.gen.ts'
-import type { RecordFormat, Separator } from '../../formats/record-formats.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
+import type { RecordFormat, Separator } from '../../core/files/record-formats.ts'
 import type { Filter } from '../list/filter.ts'
-import { recordFormats, spreadsheetFormat } from '../model/members.ts'
+import { recordFormats, spreadsheetFormat } from '../model/current-members.ts'
 import { cut } from '../text/display-text.ts'
 
 /** The files that plants can be exported to. */

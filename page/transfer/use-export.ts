@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
-import type { Separator } from '../../formats/record-formats.ts'
+import type { Separator } from '../../core/files/record-formats.ts'
 import { download } from '../dialog/download.ts'
 import { explain } from '../errors/error-text.ts'
 import type { Filter } from '../list/filter.ts'

@@ -1,8 +1,8 @@
-import { ContractError } from '../../contract/contract.ts'
-import { propertiesOf } from '../../contract/known.ts'
-import { StoreUnavailable } from '../../service/plant-store.ts'
+import { ContractError } from '../../core/contract/contract.ts'
+import { propertiesOf } from '../../core/known.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
-import { Interrupted, UserError } from '../system/errors.ts'
+import { Interrupted, UserError } from '../system/user-errors.ts'
 import { ClosedPipe } from './console/output.ts'
 import { program } from './program.ts'
 

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { UserError } from '../system/errors.ts'
+import { UserError } from '../system/user-errors.ts'
 import { replaceInvalid } from './setting-values.ts'
 import {
   type SettingName,

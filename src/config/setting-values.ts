@@ -4,8 +4,8 @@
  */
 import { isIP } from 'node:net'
 import ms, { type StringValue } from 'ms'
-import { propertiesOf } from '../../contract/known.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
+import { propertiesOf } from '../../core/known.ts'
+import type { NewPlant } from '../../service/store/plant-store.ts'
 import { isLoopback } from '../system/loopback.ts'
 
 /** Which requests are logged; `changes` are those that can modify data. */

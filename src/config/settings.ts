@@ -1,4 +1,4 @@
-import { keysOf } from '../../contract/known.ts'
+import { keysOf } from '../../core/known.ts'
 import {
   duration,
   endpoint,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AdminRoutes } from '../admin/admin-server.ts'
+import type { AdminRoutes } from '../http/admin/admin-server.ts'
 import { ApiError } from '../http/responses/api-error.ts'
 import { sendJson } from '../http/responses/response.ts'
 import { InvalidFaults } from './fault-check.ts'

@@ -1,5 +1,5 @@
-import { type ContractDocument, resolveReference } from '../../contract/contract.ts'
-import { type ErrorCode, errorCodes } from '../../contract/error-codes.gen.ts'
+import { type ContractDocument, resolveReference } from '../../core/contract/contract.ts'
+import { type ErrorCode, errorCodes } from '../../core/generated/error-codes.gen.ts'
 
 /** The errors that the contract documents for each operation, by its id, with the messages of their examples. */
 export type DocumentedErrors = ReadonlyMap<string, ReadonlyMap<ErrorCode, string>>

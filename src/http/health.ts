@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { shareResult } from '../../time/shared-result.ts'
+import { shareResult } from '../../core/time/shared-result.ts'
 import { sendJson } from './responses/response.ts'
 
 /** The path of each health check, and the JSON of its success. */

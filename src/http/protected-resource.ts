@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config/config.ts'
 import { sendJson } from './responses/response.ts'
-import type { Certificate } from './server/certificate.ts'
-import { addressOf, localUrl } from './server/listener.ts'
+import type { Certificate } from './sockets/certificate.ts'
+import { addressOf, localUrl } from './sockets/listener.ts'
 
 const METADATA_PATH = '/.well-known/oauth-protected-resource'
 

@@ -1,7 +1,7 @@
-import type { Member } from '../../contract/members.ts'
+import type { Member } from '../../core/members/members.ts'
 import { pageReader } from '../../service/page-reader.ts'
-import { hasSameContent } from '../../service/plant-content.ts'
-import type { PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { hasSameContent } from '../../service/store/plant-content.ts'
+import type { PlantStore, StoredPlant } from '../../service/store/plant-store.ts'
 import type { Source } from './source.ts'
 import { listPlants } from './steps.ts'
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../../time/clock.ts'
+import { systemClock } from '../../core/time/clock.ts'
 import type { FeedPage, MirrorSource } from './source.ts'
 
 /** Receives the progress of a mirror. */

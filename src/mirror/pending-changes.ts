@@ -1,5 +1,5 @@
-import type { Change } from '../../service/change-feed.ts'
-import { textLength } from '../../service/plant-content.ts'
+import type { Change } from '../../service/store/change-feed.ts'
+import { textLength } from '../../service/store/plant-content.ts'
 
 /** The size of some changes. `text` is in UTF-16 units. */
 export interface TransactionSize {

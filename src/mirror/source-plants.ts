@@ -1,11 +1,11 @@
-import type { components } from '../../contract/api.gen.ts'
-import { extendContract, loadContract, plantMembers } from '../../contract/contract.ts'
-import { known } from '../../contract/known.ts'
-import type { OwnField } from '../../contract/own-fields.ts'
-import { compileComponent, type Validator } from '../../contract/validators.ts'
+import type { components } from '../../core/generated/api.gen.ts'
+import { extendContract, loadContract, plantMembers } from '../../core/contract/contract.ts'
+import { known } from '../../core/known.ts'
+import type { OwnField } from '../../core/members/own-fields.ts'
+import { compileComponent, type Validator } from '../../core/contract/validators.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
-import { brokenAnswer, MirrorError } from './failures.ts'
+import type { NewPlant } from '../../service/store/plant-store.ts'
+import { brokenAnswer, MirrorError } from './source-failures.ts'
 
 const ADVICE = 'start the mirror with --contract and an overlay that has the fields of the source'
 

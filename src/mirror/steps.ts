@@ -1,7 +1,7 @@
-import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
-import { members } from '../../contract/members.gen.ts'
+import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
+import { members } from '../../core/members/members.gen.ts'
 import { type PageReader, pageReader } from '../../service/page-reader.ts'
-import type { Plant, PlantChange, PlantStore } from '../../service/plant-store.ts'
+import type { Plant, PlantChange, PlantStore } from '../../service/store/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,

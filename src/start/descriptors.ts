@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { ConfigError } from '../config/config.ts'
-import { codeOf } from '../system/errors.ts'
+import { codeOf } from '../system/user-errors.ts'
 
 /**
  * For what is opened later: the listeners (32), the connections of the admin port (64), and those to webhooks, PostgreSQL

@@ -1,4 +1,4 @@
-import { newToken } from '../../service/access-tokens.ts'
+import { newToken } from '../auth/access-tokens.ts'
 import { type Config, ConfigError, embeddedConfig } from '../config/config.ts'
 import type { Fault, RecordedRequest } from '../faults/fault.ts'
 import type { FaultInjection } from '../faults/fault-injection.ts'

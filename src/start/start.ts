@@ -4,23 +4,23 @@ import {
   extendContract,
   loadContract,
   plantMembers,
-} from '../../contract/contract.ts'
-import { AccessTokens } from '../../service/access-tokens.ts'
+} from '../../core/contract/contract.ts'
+import { AccessTokens } from '../auth/access-tokens.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { type Restriction, readRestriction } from '../../service/restriction.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
-import type { Admin } from '../admin/admin.ts'
+import type { Admin } from '../http/admin/admin.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
-import { loadOwnFields } from '../config/own-fields.ts'
+import { loadOwnFields } from '../config/own-fields-file.ts'
 import type { Faults } from '../faults/load-faults.ts'
-import { type Certificate, loadCertificate } from '../http/server/certificate.ts'
-import { type Listening, localUrl, toAuthority } from '../http/server/listener.ts'
-import type { HttpServer } from '../http-threads/http-server.ts'
-import { planThreads } from '../http-threads/thread-plan.ts'
-import { createLog, createProblemLog } from '../log/log.ts'
-import { issuerKeys } from '../oidc/issuer-keys.ts'
+import { type Certificate, loadCertificate } from '../http/sockets/certificate.ts'
+import { type Listening, localUrl, toAuthority } from '../http/sockets/listener.ts'
+import type { HttpServer } from '../threads/http-server.ts'
+import { planThreads } from '../threads/thread-plan.ts'
+import { createLog, createProblemLog } from '../observing/log.ts'
+import { issuerKeys } from '../auth/issuer-keys.ts'
 import { locateDatabase, openStore } from '../stores/engines.ts'
 import type { Store, StoreLink } from '../stores/shared/store.ts'
 import { isLoopback, toHosts } from '../system/loopback.ts'
@@ -28,7 +28,7 @@ import { prepareSeed } from '../transfer/seed.ts'
 import type { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts'
 import { connectionsPossible, watchDescriptors } from './descriptors.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
-import { adoptFields } from './own-fields.ts'
+import { adoptFields } from './field-adoption.ts'
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
@@ -170,10 +170,10 @@ async function prepareHttpServer(
   faults: Faults | undefined,
 ): Promise<HttpServer> {
   if (links.length === 0) {
-    const thread = await import('../http-threads/http-server.ts')
+    const thread = await import('../threads/http-server.ts')
     return thread.prepareHttpServer({ config, ...served, store, log, faults: faults?.injection })
   }
-  const { prepareHttpThreads } = await import('../http-threads/http-threads.ts')
+  const { prepareHttpThreads } = await import('../threads/http-threads.ts')
   const readKeys = issuerKeys(config, log)
   return prepareHttpThreads({ config, ...served, links, readKeys })
 }
@@ -194,7 +194,7 @@ async function prepareAdmin(
   { server, threads, store, log, webhooks, faults }: AdminParts,
 ): Promise<Admin | undefined> {
   if (address === undefined) return undefined
-  const admin = await import('../admin/admin.ts')
+  const admin = await import('../http/admin/admin.ts')
   return admin.prepareAdmin({
     address,
     log,

@@ -1,4 +1,4 @@
-import { known } from '../../contract/known.ts'
+import { known } from '../../core/known.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { postgres } from './postgres/postgres-engine.ts'
 import type { DatabaseOptions, Engine, Location, StoreOptions } from './shared/engine.ts'

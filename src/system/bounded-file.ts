@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { FileError, fileError } from './errors.ts'
+import { FileError, fileError } from './user-errors.ts'
 
 /**
  * Reads a whole file that the user names. It can also be a pipe, whose size is unknown, or a device that never ends.

@@ -1,8 +1,8 @@
-import { plantMembers } from '../../contract/contract.ts'
-import { type Member, type MemberType, readText } from '../../contract/members.ts'
-import { describeRecords } from '../../formats/record-formats.ts'
-import type { FileRecord } from '../../formats/records.ts'
-import { FileError } from '../system/errors.ts'
+import { plantMembers } from '../../core/contract/contract.ts'
+import { type Member, type MemberType, readText } from '../../core/members/members.ts'
+import { describeRecords } from '../../core/files/record-formats.ts'
+import type { FileRecord } from '../../core/files/file-record.ts'
+import { FileError } from '../system/user-errors.ts'
 import { type ParsedRecord, type ParseResult, type ReadOptions, recordValidator } from './record.ts'
 import { describeUnknown, listNames, NAMES_MAX, quote } from './unknown-fields.ts'
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { NEWLINE } from '../../contract/bytes.ts'
+import { NEWLINE } from '../../core/json/bytes.ts'
 
 /** Marks text that is not valid UTF-8, which cannot contain a lone surrogate. Python does the same (PEP 383). */
 const INVALID = '\ud800'

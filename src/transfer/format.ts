@@ -1,10 +1,10 @@
 import { extname } from 'node:path'
-import { keysOf } from '../../contract/known.ts'
-import type { Format } from '../../formats/readers.ts'
-import type { ExportFormat, RecordFormat } from '../../formats/record-formats.ts'
+import { keysOf } from '../../core/known.ts'
+import type { Format } from '../../core/files/readers.ts'
+import type { ExportFormat, RecordFormat } from '../../core/files/record-formats.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
-import type { StoredPlant } from '../../service/plant-store.ts'
-import { FileError } from '../system/errors.ts'
+import type { StoredPlant } from '../../service/store/plant-store.ts'
+import { FileError } from '../system/user-errors.ts'
 
 /** The file name that stands for standard input or output. */
 export const STDIO = '-'

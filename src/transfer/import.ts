@@ -1,7 +1,7 @@
-import { known } from '../../contract/known.ts'
+import { known } from '../../core/known.ts'
 import { toFailure } from '../../service/failures.ts'
-import type { ChangeResult, ListResult, NewPlant, PlantChange } from '../../service/plant-store.ts'
-import type { ApplyMode } from '../../service/record-store.ts'
+import type { ChangeResult, ListResult, NewPlant, PlantChange } from '../../service/store/plant-store.ts'
+import type { ApplyMode } from '../../service/store/record-store.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
 
 /** What to do about an invalid record. */

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { fileError } from '../system/errors.ts'
+import { fileError } from '../system/user-errors.ts'
 import { STDIO } from './format.ts'
 
 /** A file to import, or standard input. */

@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv'
-import type { components } from '../../contract/api.gen.ts'
-import { type ContractDocument, plantMembers } from '../../contract/contract.ts'
-import { known } from '../../contract/known.ts'
-import { compileComponent } from '../../contract/validators.ts'
+import type { components } from '../../core/generated/api.gen.ts'
+import { type ContractDocument, plantMembers } from '../../core/contract/contract.ts'
+import { known } from '../../core/known.ts'
+import { compileComponent } from '../../core/contract/validators.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
+import type { NewPlant } from '../../service/store/plant-store.ts'
 
 /** A plant, or the reason why a record is invalid. */
 export type ParseResult = NewPlant | string

@@ -1,12 +1,12 @@
 import { access } from 'node:fs/promises'
-import type { ContractDocument } from '../../contract/contract.ts'
-import { readers } from '../../formats/readers.ts'
+import type { ContractDocument } from '../../core/contract/contract.ts'
+import { readers } from '../../core/files/readers.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
-import { FileError, fileError, Interrupted } from '../system/errors.ts'
+import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { openInput } from './input.ts'
-import { readRecords } from './readers.ts'
+import { readRecords } from './record-batches.ts'
 import { type RecordBatch, recordValidator } from './record.ts'
 
 /**

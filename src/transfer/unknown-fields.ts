@@ -1,4 +1,4 @@
-import type { Member } from '../../contract/members.ts'
+import type { Member } from '../../core/members/members.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 
 const LIST = new Intl.ListFormat('en-GB')

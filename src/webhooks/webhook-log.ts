@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
-import { LimitedLog } from '../log/limited-log.ts'
+import { LimitedLog } from '../observing/limited-log.ts'
 
 /** While a webhook keeps failing, its failures are logged at most this often. */
 const FAILURE_PERIOD_MS = 10_000

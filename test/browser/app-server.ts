@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { bundleClient } from '../../scripts/client/bundle.ts'
+import { bundleClient } from '../../tools/build/client-bundle.ts'
 import { forward } from './prefix-proxy.ts'
 
 /** A page that uses the client as an app would install it, and makes it available as the global `plantStore`. */

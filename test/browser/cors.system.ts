@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { startAppServer } from './app-server.ts'
 import { testInBrowser } from './plants-page.ts'
 

@@ -1,7 +1,7 @@
 /** How the docs help those who have a wrong token, want a stream, or want to know more. */
 import t, { type Test } from 'tap'
-import { DocsPage } from '../../tools/browser/docs-page.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { DocsPage } from '../../tools/browser/docs-reader.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { findIllegible } from './legibility.ts'
 import { CALM, SMALL_PHONE, testInBrowser } from './plants-page.ts'
 

@@ -1,9 +1,9 @@
 /** The docs in a real browser, used as readers use them. */
 import t, { type Test } from 'tap'
-import { DocsPage, type Shown } from '../../tools/browser/docs-page.ts'
+import { DocsPage, type Shown } from '../../tools/browser/docs-reader.ts'
 import type { Viewer } from '../../tools/browser/visit.ts'
-import { contract, operations } from '../helpers/contract-check.ts'
-import { type Call, type Service, startService } from '../helpers/service.ts'
+import { contract, operations } from '../helpers/service/contract-check.ts'
+import { type Call, type Service, startService } from '../helpers/service/service.ts'
 import { tabTo } from './keyboard.ts'
 import { findIllegible } from './legibility.ts'
 import { CALM, PHONE, testInBrowser } from './plants-page.ts'

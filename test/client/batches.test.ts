@@ -2,9 +2,9 @@
 
 import t, { type Test } from 'tap'
 import { BatchError, type NewPlant, toJson } from '../../client/client.ts'
-import { createAll } from '../helpers/lists.ts'
-import { type Service, startService } from '../helpers/service.ts'
-import { createIn } from '../helpers/single-changes.ts'
+import { createAll } from '../helpers/plants/lists.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
 import {
   answered,
   connectThrough,

@@ -6,9 +6,9 @@ import {
   createClient,
   PlantStoreError,
 } from '../../client/client.ts'
-import { contentOf, EXPIRED, latestCursor } from '../helpers/changes.ts'
-import { type Service, startService } from '../helpers/service.ts'
-import { createIn } from '../helpers/single-changes.ts'
+import { contentOf, EXPIRED, latestCursor } from '../helpers/plants/changes.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
 import {
   answered,
   connectThrough,

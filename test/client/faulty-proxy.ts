@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import { type ClientOptions, createClient, type PlantStoreClient } from '../../client/client.ts'
-import type { Service } from '../helpers/service.ts'
+import type { Service } from '../helpers/service/service.ts'
 
 /** Handles a request after the proxy has read all of it. */
 export type Fault = (exchange: Exchange) => unknown

@@ -1,6 +1,6 @@
 /** A call of the client for each operation. */
 import type { PlantStoreClient } from '../../client/client.ts'
-import type { OperationId } from '../../contract/operation-types.ts'
+import type { OperationId } from '../../core/contract/operation-types.ts'
 
 /** A call for a plant, its result, and the plant that is stored afterwards. */
 export type OperationCall = readonly [

@@ -2,9 +2,9 @@
 
 import t, { type Test } from 'tap'
 import { type ClientOptions, createClient } from '../../client/client.ts'
-import { startFaulty } from '../faults-on-demand/faulty-service.ts'
-import { type Service, startService } from '../helpers/service.ts'
-import { createIn } from '../helpers/single-changes.ts'
+import { startFaulty } from '../faults/faulty-service.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
 import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 const PAGE = 'https://app.example/pages/first?query#fragment'

@@ -6,10 +6,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import ts from 'typescript'
-import { declareClient } from '../../scripts/client/declarations.ts'
-import { makeFolder } from '../../tools/temporary-folders.ts'
-import { nursery } from '../helpers/nursery.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { declareClient } from '../../tools/build/client-declarations.ts'
+import { makeFolder } from '../../tools/tap/temporary-folders.ts'
+import { nursery } from '../helpers/plants/nursery.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

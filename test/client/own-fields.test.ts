@@ -7,9 +7,9 @@ import {
   parseJson,
   toJson,
 } from '../../client/client.ts'
-import { propertiesOf } from '../../contract/known.ts'
-import { nursery } from '../helpers/nursery.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { propertiesOf } from '../../core/known.ts'
+import { nursery } from '../helpers/plants/nursery.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { answered, connectThrough, thrownBy } from './faulty-proxy.ts'
 
 interface NurseryPlant extends Plant {

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions } from '../../client/client.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import {
   answered,
   answeredInstead,

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { compileCacheFolder } from '../../bin/compile-cache.js'
 import meta from '../../package.json' with { type: 'json' }
-import { run, withoutTap } from '../helpers/command.ts'
+import { run, withoutTap } from '../helpers/processes/command.ts'
 
 const user = process.geteuid?.() as number
 const ANOTHER = user + 1

@@ -2,13 +2,13 @@ import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { AccessTokens } from '../../service/access-tokens.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { openDestination } from '../../src/commands/transfer/destination.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { ensureFirstToken } from '../../src/start/first-token.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { runHere } from '../helpers/command-here.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
 
 // The service and the commands run in this process, so files are private only if the code makes them so.
 const umask = process.umask(0)

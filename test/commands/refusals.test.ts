@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { runHere } from '../helpers/command-here.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
 
 t.test('a file that is not a database stops the start and is not modified', async (t) => {
   const text = 'id,name,tag\n'.repeat(1000)

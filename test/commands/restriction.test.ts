@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { restrict } from '../../service/restriction.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import { runHere } from '../helpers/command-here.ts'
-import { freezeClock } from '../helpers/frozen-clock.ts'
-import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/mirrors.ts'
-import { startService } from '../helpers/service.ts'
+import { inMemory, makeFolder } from '../../tools/tap/temporary-folders.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
+import { freezeClock } from '../helpers/processes/frozen-clock.ts'
+import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/service/mirrors.ts'
+import { startService } from '../helpers/service/service.ts'
 
 const CREATE = { body: { id: 1n, name: 'Abies alba Mill.' } }
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { AccessTokens } from '../../service/access-tokens.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
-import { runHere } from '../helpers/command-here.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
 import { useStore } from './use-store.ts'
 
 const SECRET = /plant_[\w-]{43}/

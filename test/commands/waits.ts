@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { systemClock } from '../../time/clock.ts'
+import { systemClock } from '../../core/time/clock.ts'
 
 /** Replaces the waits until the end of the test. Each ends as soon as `pass` does. */
 export function replaceWaits(t: Test, pass: (milliseconds: number) => unknown): void {

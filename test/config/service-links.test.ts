@@ -1,6 +1,6 @@
 import t from 'tap'
 import { removeServiceLinks } from '../../src/config/service-links.ts'
-import { runHere } from '../helpers/command-here.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
 
 /** What Kubernetes sets for a Service with one named port. */
 function linksOf(service: string): NodeJS.ProcessEnv {

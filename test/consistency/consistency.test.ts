@@ -1,6 +1,6 @@
 /** A short run. `npm run test:system` runs more disasters, and `npm run test:consistency` runs them for minutes. */
 import t from 'tap'
-import { runs } from '../helpers/runs.ts'
+import { runs } from '../helpers/plants/runs.ts'
 import { kill } from './disasters/kill.ts'
 import { formatReport } from './report.ts'
 import { newSeed, run } from './run.ts'

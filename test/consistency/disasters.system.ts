@@ -3,7 +3,7 @@
  * `npm run test:consistency` runs them for minutes, and what these contain: `none`, `threads` and `server-crash`.
  */
 import t from 'tap'
-import { runs } from '../helpers/runs.ts'
+import { runs } from '../helpers/plants/runs.ts'
 import { CONSUMERS } from './consumers/consumers.ts'
 import { DISASTERS } from './disasters/disasters.ts'
 import { kill } from './disasters/kill.ts'

@@ -14,9 +14,9 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseJson, toJson } from '../../client/json.ts'
-import type { Change } from '../../service/change-feed.ts'
-import type { StoredPlant } from '../../service/plant-store.ts'
-import type { Answer } from '../helpers/contract-check.ts'
+import type { Change } from '../../service/store/change-feed.ts'
+import type { StoredPlant } from '../../service/store/plant-store.ts'
+import type { Answer } from '../helpers/service/contract-check.ts'
 import type { Content, Patch } from './operations/register.ts'
 
 /** The parameters of an operation; each has those that its entry in `operations/operations.ts` plans. */

@@ -5,7 +5,7 @@
  * judges find planted faults.
  */
 import { Command, InvalidArgumentError } from 'commander'
-import { Teardowns } from '../../tools/teardowns.ts'
+import { Teardowns } from '../../tools/tap/teardowns.ts'
 import { CONSUMERS } from './consumers/consumers.ts'
 import type { Disaster } from './disasters/disaster.ts'
 import { DISASTERS } from './disasters/disasters.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { MAIN, withoutTap } from '../helpers/command.ts'
+import { MAIN, withoutTap } from '../helpers/processes/command.ts'
 import { answeredTooEarly, answeredUnsynced, type Call, readTrace, TRACED } from './trace.ts'
 
 const TOKEN = 'a-token-for-the-test'

@@ -1,11 +1,11 @@
 /** Acknowledgements of a primary with two synchronous standbys. test/consistency/ judges failovers. */
 
 import t from 'tap'
-import { type CreateResult, type NewPlant, StoreUnavailable } from '../../service/plant-store.ts'
+import { type CreateResult, type NewPlant, StoreUnavailable } from '../../service/store/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
-import { createAll } from '../helpers/lists.ts'
-import { createIn, removeFrom } from '../helpers/single-changes.ts'
-import { until } from '../helpers/until.ts'
+import { createAll } from '../helpers/plants/lists.ts'
+import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
+import { until } from '../helpers/processes/until.ts'
 import { Cluster, cancelWaits, refusedWhenCancelled } from './cluster.ts'
 
 /** The timeout of calls that must fail, because they wait for the standbys. */

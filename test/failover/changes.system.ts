@@ -2,11 +2,11 @@
 
 import t from 'tap'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
-import { PostgresServer, urlOf } from '../../tools/postgres/server.ts'
-import { createAll } from '../helpers/lists.ts'
-import { createIn, removeFrom } from '../helpers/single-changes.ts'
-import { until } from '../helpers/until.ts'
-import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/changes.ts'
+import { PostgresServer, urlOf } from '../../tools/postgres/postgres-server.ts'
+import { createAll } from '../helpers/plants/lists.ts'
+import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
+import { until } from '../helpers/processes/until.ts'
+import { changesAfter, contentOf, latest, pageOf, replay } from '../stores/feed-reads.ts'
 import { exported } from '../stores/plants.ts'
 import { Cluster, refusedWhenCancelled } from './cluster.ts'
 

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { type Owner, PostgresServer, urlOf } from '../../tools/postgres/server.ts'
-import { until } from '../helpers/until.ts'
+import { type Owner, PostgresServer, urlOf } from '../../tools/postgres/postgres-server.ts'
+import { until } from '../helpers/processes/until.ts'
 
 const NAMES = ['one', 'two']
 

@@ -1,6 +1,6 @@
-import { extendContract, loadContract } from '../../contract/contract.ts'
-import { answerCheck, contract } from '../helpers/contract-check.ts'
-import { OWN_FIELDS } from '../helpers/nursery.ts'
+import { extendContract, loadContract } from '../../core/contract/contract.ts'
+import { answerCheck, contract } from '../helpers/service/contract-check.ts'
+import { OWN_FIELDS } from '../helpers/plants/nursery.ts'
 import type { Response } from './responses.ts'
 
 interface Asked {

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { Command, type Owner } from '../helpers/command.ts'
+import { Command, type Owner } from '../helpers/processes/command.ts'
 
 export const TOKEN = 'a-token-for-the-test'
 
-/** The memory bound that SECURITY.md states, in MiB. */
+/** The memory bound that docs/SECURITY.md states, in MiB. */
 export const MEMORY_MAX = 1024
 
 /** In MiB. A process that exceeds it is killed to protect the machine. */

@@ -1,7 +1,7 @@
 /** Well-behaved clients that measure what an attack does to them. */
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Answer } from '../helpers/contract-check.ts'
+import type { Answer } from '../helpers/service/contract-check.ts'
 import { checkAnswer } from './judge.ts'
 import { TOKEN } from './target.ts'
 

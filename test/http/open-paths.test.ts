@@ -1,7 +1,7 @@
 /** The paths that need no token have the statuses that the contract lists for them. */
 import t from 'tap'
-import { contract } from '../helpers/contract-check.ts'
-import { type Call, startService } from '../helpers/service.ts'
+import { contract } from '../helpers/service/contract-check.ts'
+import { type Call, startService } from '../helpers/service/service.ts'
 
 const HTML = { accept: 'text/html' }
 const KNOWN = { 'if-none-match': '*' }

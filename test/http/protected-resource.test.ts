@@ -1,6 +1,6 @@
 /** The service as a protected resource of an issuer (RFC 9728). */
 import t from 'tap'
-import { startService } from '../helpers/service.ts'
+import { startService } from '../helpers/service/service.ts'
 
 const ISSUER = 'http://127.0.0.1:9'
 const issuer = { oidcIssuer: ISSUER, oidcAudience: 'urn:plants' }

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createClient, PlantStoreError } from '../../client/client.ts'
-import { freePort } from '../../tools/postgres/server.ts'
-import { type Service, startService } from '../helpers/service.ts'
-import { until } from '../helpers/until.ts'
+import { freePort } from '../../tools/postgres/postgres-server.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
+import { until } from '../helpers/processes/until.ts'
 
 const GUIDE = readFileSync(new URL('../../docs/deploying.md', import.meta.url), 'utf8')
 

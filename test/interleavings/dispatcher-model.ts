@@ -1,5 +1,5 @@
 /** The feed of a service, and the progress and the receiver of its only webhook. They outlive processes. */
-import type { Change } from '../../service/change-feed.ts'
+import type { Change } from '../../service/store/change-feed.ts'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 import { inTurn, type Schedule } from './schedules.ts'
 

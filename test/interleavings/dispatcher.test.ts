@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Change } from '../../service/change-feed.ts'
+import type { Change } from '../../service/store/change-feed.ts'
 import { Model, type Outcome } from './dispatcher-model.ts'
 import { type End, Processes } from './dispatcher-process.ts'
 import { underSchedules } from './schedules.ts'

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { runs } from '../helpers/runs.ts'
+import { runs } from '../helpers/plants/runs.ts'
 import { type Action, Page } from './page-model.ts'
 import type { Change, Delay } from './page-service.ts'
 import { underSchedules } from './schedules.ts'

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { StoreUnavailable } from '../../service/plant-store.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import {
   GroupCommit,
   type Postponed,

@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import { INT64_MAX } from '../../contract/int64.ts'
-import type { Change } from '../../service/change-feed.ts'
-import type { Plant, StoredPlant } from '../../service/plant-store.ts'
+import { INT64_MAX } from '../../core/json/int64.ts'
+import type { Change } from '../../service/store/change-feed.ts'
+import type { Plant, StoredPlant } from '../../service/store/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
@@ -13,7 +13,7 @@ import {
   type RestrictionStep,
 } from '../../service/restriction.ts'
 import { hasEffect } from '../../src/stores/shared/plant-change.ts'
-import { replay } from '../stores/changes.ts'
+import { replay } from '../stores/feed-reads.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 import { byId } from '../stores/plants.ts'
 import { inTurn, type Schedule } from './schedules.ts'

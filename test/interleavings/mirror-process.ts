@@ -1,8 +1,8 @@
 /** A process that mirrors, whose calls take effect and respond when the schedule says so. */
-import { INT64_MIN } from '../../contract/int64.ts'
-import { StoreUnavailable } from '../../service/plant-store.ts'
+import { INT64_MIN } from '../../core/json/int64.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import type { RestrictionStep } from '../../service/restriction.ts'
-import { MirrorError, SourceUnavailable } from '../../src/mirror/failures.ts'
+import { MirrorError, SourceUnavailable } from '../../src/mirror/source-failures.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import type { FeedPage, PlantPage, Source } from '../../src/mirror/source.ts'
 import { pageWith } from '../stores/plants.ts'

@@ -1,8 +1,8 @@
 /** What a person who edits plants has seen, typed and sent, and expects of the page and the service. */
 import { equal } from 'node:assert/strict'
 import type { Plant } from '../../client/client.ts'
-import { members } from '../../contract/members.gen.ts'
-import { describePlants } from '../../contract/plant.ts'
+import { members } from '../../core/members/members.gen.ts'
+import { describePlants } from '../../core/members/plant.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import type { Drafts } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'

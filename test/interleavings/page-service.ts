@@ -2,8 +2,8 @@
 
 import type { Plant, PlantPatch, StoredPlant } from '../../client/client.ts'
 import { ConnectionError, PlantStoreError } from '../../client/client.ts'
-import { members } from '../../contract/members.gen.ts'
-import { describePlants } from '../../contract/plant.ts'
+import { members } from '../../core/members/members.gen.ts'
+import { describePlants } from '../../core/members/plant.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
 import type { Schedule } from './schedules.ts'
 

@@ -3,7 +3,7 @@ import { equal } from 'node:assert/strict'
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { runs } from '../helpers/runs.ts'
+import { runs } from '../helpers/plants/runs.ts'
 
 const SCHEDULES = 100
 

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/stores/engines.ts'
-import { startPostgres } from '../../tools/postgres/server.ts'
-import { Command } from '../helpers/command.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { startPostgres } from '../../tools/postgres/postgres-server.ts'
+import { Command } from '../helpers/processes/command.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { fill, plantsOf } from './mirrored.ts'
 
 /** Starts a mirror of a service. */

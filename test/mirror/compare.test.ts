@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { INT64_MIN } from '../../contract/int64.ts'
-import { members } from '../../contract/members.gen.ts'
+import { INT64_MIN } from '../../core/json/int64.ts'
+import { members } from '../../core/members/members.gen.ts'
 import {
   type Restriction,
   type RestrictionStep,
@@ -12,13 +12,13 @@ import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { answered, startFaultyProxy } from '../client/faulty-proxy.ts'
-import { type FaultyService, startFaulty } from '../faults-on-demand/faulty-service.ts'
-import { runHere } from '../helpers/command-here.ts'
-import { sqlite } from '../helpers/engine.ts'
-import { each, removals } from '../helpers/lists.ts'
-import { type Service, startService } from '../helpers/service.ts'
-import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
-import { until } from '../helpers/until.ts'
+import { type FaultyService, startFaulty } from '../faults/faulty-service.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
+import { sqlite } from '../helpers/service/engine.ts'
+import { each, removals } from '../helpers/plants/lists.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
+import { until } from '../helpers/processes/until.ts'
 import { exported, MAX, MIN } from '../stores/plants.ts'
 
 const plantsOf = (count: number) => [

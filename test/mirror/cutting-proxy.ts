@@ -1,7 +1,7 @@
 /** A TCP proxy in front of a service or a receiver that cuts connections, or silently stops forwarding. */
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Owner } from '../helpers/command.ts'
+import type { Owner } from '../helpers/processes/command.ts'
 
 export class CuttingProxy {
   url = ''

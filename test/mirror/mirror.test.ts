@@ -3,17 +3,17 @@
 import assert from 'node:assert/strict'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { INT64_MAX, INT64_MIN } from '../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
 import {
   isConsistent,
   type RestrictionStep,
   readRestriction,
   restrict,
 } from '../../service/restriction.ts'
-import { createAll } from '../helpers/lists.ts'
-import { type Service, startService } from '../helpers/service.ts'
-import { createIn } from '../helpers/single-changes.ts'
-import { latest } from '../stores/changes.ts'
+import { createAll } from '../helpers/plants/lists.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
+import { latest } from '../stores/feed-reads.ts'
 import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 
 let service: Service

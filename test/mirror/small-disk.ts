@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { makeFolder } from '../../tools/temporary-folders.ts'
-import type { Owner } from '../helpers/command.ts'
+import { makeFolder } from '../../tools/tap/temporary-folders.ts'
+import type { Owner } from '../helpers/processes/command.ts'
 
 /** PostgreSQL servers, which run as this user, can write to it as well as root. */
 const OPTIONS = 'uid=65534,gid=65534,mode=700'

@@ -1,6 +1,6 @@
 /** The metrics of both engines, as operators and a real Prometheus see them. */
 import t from 'tap'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
 import { alertOperands, alerts, dashboardExpressions, documentation } from './expressions.ts'
 import { COMMON, documentedMetrics, servedMetrics } from './metrics-page.ts'
 import { type ObservedService, PostgresService, SqliteService } from './observed-service.ts'

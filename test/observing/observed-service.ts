@@ -1,9 +1,9 @@
 /** Services with metrics, and requests that change them. */
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import { Command, type Owner, run } from '../helpers/command.ts'
-import { sharedPostgres } from '../helpers/shared-postgres.ts'
+import { inMemory, makeFolder } from '../../tools/tap/temporary-folders.ts'
+import { Command, type Owner, run } from '../helpers/processes/command.ts'
+import { sharedPostgres } from '../helpers/service/shared-postgres.ts'
 
 const TOKEN = 'sixteen-letters.'
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseDocument } from 'yaml'
-import { inMemory, makeFolder } from '../../tools/temporary-folders.ts'
-import type { Owner } from '../helpers/command.ts'
+import { inMemory, makeFolder } from '../../tools/tap/temporary-folders.ts'
+import type { Owner } from '../helpers/processes/command.ts'
 
 /** What operators copy. */
 const CONFIGURATION = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url))

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createPlant } from '../helpers/client.ts'
+import { createPlant } from '../helpers/service/client.ts'
 import {
   CHECKOUT,
   checkPage,
@@ -50,7 +50,7 @@ t.test('a checkout installed with Node 20', async (t) => {
   await t.test('npm test works in a copy of the checkout', async (t) => {
     const copy = join(folder, 'copy')
     cpSync(checkout, copy, { recursive: true, verbatimSymlinks: true })
-    const test = ['test/time/shared-runs.test.ts', '--disable-coverage', '--reporter=tap']
+    const test = ['test/core/time/shared-runs.test.ts', '--disable-coverage', '--reporter=tap']
     t.match(await node20.run(copy, 'npm', 'test', '--', ...test), /^ok 1 - test\/time/m)
   })
 

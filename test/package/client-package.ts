@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
-import { packClient } from '../../scripts/release/client-package.ts'
+import { packClient } from '../../tools/release/client-package.ts'
 import { findBrowser, launch } from '../../tools/browser/chromium.ts'
-import { startService } from '../helpers/service.ts'
+import { startService } from '../helpers/service/service.ts'
 import { CHECKOUT, emptyFolder, fetchNode, Tools } from './installation.ts'
 
 const VERSIONS = ['22', '24', '26']

@@ -9,9 +9,9 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
-import { FileError } from '../../src/system/errors.ts'
-import { createPlant, halfACreate } from '../helpers/client.ts'
-import { withoutTap } from '../helpers/command.ts'
+import { FileError } from '../../src/system/user-errors.ts'
+import { createPlant, halfACreate } from '../helpers/service/client.ts'
+import { withoutTap } from '../helpers/processes/command.ts'
 
 const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 

@@ -5,9 +5,9 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { bundleClient } from '../../scripts/client/bundle.ts'
-import { declareClient } from '../../scripts/client/declarations.ts'
-import { createPlant } from '../helpers/client.ts'
+import { bundleClient } from '../../tools/build/client-bundle.ts'
+import { declareClient } from '../../tools/build/client-declarations.ts'
+import { createPlant } from '../helpers/service/client.ts'
 import {
   CHECKOUT,
   checkPage,

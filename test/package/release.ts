@@ -1,4 +1,4 @@
-/** Checks what `npm run release` has made in `dist/release`. `scripts/image-test` runs it on an empty Debian. */
+/** Checks what `npm run release` has made in `dist/release`. `tools/image/image-test` runs it on an empty Debian. */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { DraftStorage } from '../../page/drafts/draft-storage.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
-import { TabStorage } from '../../page/storage/tab-storage.ts'
+import { TabStorage } from '../../page/access/tab-storage.ts'
 import { openTab } from './tab.ts'
 
 const LARGE = 2n ** 63n - 1n

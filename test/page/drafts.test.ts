@@ -5,7 +5,7 @@ import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import { importPlants } from '../../src/transfer/import.ts'
 import { answered, type Fault, lost, passed, startFaultyProxy } from '../client/faulty-proxy.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

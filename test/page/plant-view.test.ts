@@ -16,7 +16,7 @@ import {
   passed,
   startFaultyProxy,
 } from '../client/faulty-proxy.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 
 const ALL: Selection = { filter: {} }
 

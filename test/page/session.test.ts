@@ -11,12 +11,12 @@ import {
 import type { Person } from '../../page/access/sign-in.ts'
 import { isRejected, isTransient } from '../../page/errors/error-text.ts'
 import { SignInError } from '../../page/errors/sign-in-error.ts'
-import { AccessTokens } from '../../service/access-tokens.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { thrownBy } from '../client/faulty-proxy.ts'
-import { startIssuer } from '../helpers/issuer.ts'
-import { makeMirror } from '../helpers/mirrors.ts'
-import { type Service, startService } from '../helpers/service.ts'
+import { startIssuer } from '../helpers/network/issuer.ts'
+import { makeMirror } from '../helpers/service/mirrors.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { blockStorage, openTab } from './tab.ts'
 
 let service: Service

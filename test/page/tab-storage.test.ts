@@ -1,6 +1,6 @@
 /** The storage of a tab in a browser without IndexedDB. Chromium tests the other one. */
 import t from 'tap'
-import { TabStorage } from '../../page/storage/tab-storage.ts'
+import { TabStorage } from '../../page/access/tab-storage.ts'
 import { blockStorage, MemoryStorage, openTab } from './tab.ts'
 
 t.test('text is kept in memory', async (t) => {

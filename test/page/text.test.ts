@@ -6,7 +6,7 @@ import {
   UnexpectedAnswerError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
-import { members } from '../../contract/members.gen.ts'
+import { members } from '../../core/members/members.gen.ts'
 import { isPath, readToken } from '../../page/access/token-text.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Disaster } from '../consistency/disasters/disaster.ts'
 import { settle } from '../consistency/disasters/postgres/replica.ts'
 import type { History } from '../consistency/history.ts'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
 import { Cluster } from './cluster.ts'
 import type { Fault } from './faults.ts'
 import { isAcknowledged, measureOutage, type Outage } from './outage.ts'

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Owner } from '../../tools/postgres/server.ts'
+import type { Owner } from '../../tools/postgres/postgres-server.ts'
 import { Daemon } from './daemon.ts'
 import { makePrivateFolder, type Place } from './place.ts'
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { until } from '../helpers/until.ts'
+import { until } from '../helpers/processes/until.ts'
 import type { Cluster } from './cluster.ts'
 import type { PatroniNode } from './node.ts'
 import type { Replica } from './replica.ts'

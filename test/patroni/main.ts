@@ -1,6 +1,6 @@
 /** `npm run test:patroni`: breaks a cluster that Patroni manages, under load, and judges what clients saw. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { Teardowns } from '../../tools/teardowns.ts'
+import { Teardowns } from '../../tools/tap/teardowns.ts'
 import type { Disaster } from '../consistency/disasters/disaster.ts'
 import { formatReport } from '../consistency/report.ts'
 import { newSeed, type Report, run } from '../consistency/run.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import type { Owner } from '../../tools/postgres/server.ts'
+import type { Owner } from '../../tools/postgres/postgres-server.ts'
 
 /** Forwards connections to another port until it is closed. It can be opened again. */
 export class Relay {

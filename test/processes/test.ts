@@ -1,4 +1,4 @@
 import t from 'tap'
-import { runProcesses } from '../../scripts/test-processes.ts'
+import { runProcesses } from '../../tools/tap/test-processes.ts'
 
 await runProcesses(t, '**/*.test.ts', 25, 3)

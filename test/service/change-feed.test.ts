@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ChangeFeed, readLatestCursor } from '../../service/change-feed.ts'
+import { type ChangeFeed, readLatestCursor } from '../../service/store/change-feed.ts'
 
 t.test('a feed without a latest cursor is reported', async (t) => {
   const feed: ChangeFeed = { readChanges: async () => 'expired', nextCommit: async () => {} }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { withoutCoding } from '../../contract/plant-version.ts'
-import { contentVersion, type Plant } from '../../service/plant-store.ts'
+import { withoutCoding } from '../../core/members/plant-version.ts'
+import { contentVersion, type Plant } from '../../service/store/plant-store.ts'
 import { STRINGS } from '../stores/plants.ts'
 
 const SIMILAR: Plant[] = [

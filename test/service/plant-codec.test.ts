@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { extendContract, loadContract, ownFields, plantMembers } from '../../contract/contract.ts'
-import type { MemberValue } from '../../contract/members.ts'
-import type { OwnField } from '../../contract/own-fields.ts'
+import { extendContract, loadContract, ownFields, plantMembers } from '../../core/contract/contract.ts'
+import type { MemberValue } from '../../core/members/members.ts'
+import type { OwnField } from '../../core/members/own-fields.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import { mergeFields, readFields, writeFields } from '../../service/plant-content.ts'
+import { mergeFields, readFields, writeFields } from '../../service/store/plant-content.ts'
 
 const FIELDS: readonly OwnField[] = [
   { name: 'serial', schema: { type: 'integer', format: 'int64' } },

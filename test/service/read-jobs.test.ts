@@ -7,7 +7,7 @@ import {
   type SearchRequest,
   type StoredPlant,
   type TagsRequest,
-} from '../../service/plant-store.ts'
+} from '../../service/store/plant-store.ts'
 import { countPlants, listTags, READS_MAX, searchPlants } from '../../service/read-jobs.ts'
 import type { InTurn } from '../../service/read-queue.ts'
 import { pageWith, plantsIn } from '../stores/plants.ts'

@@ -7,7 +7,7 @@ import type {
   ChangePage,
   ChangesRequest,
   NoChanges,
-} from '../../service/change-feed.ts'
+} from '../../service/store/change-feed.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
 
 /** Longer than any test. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { AccessTokens } from '../../service/access-tokens.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { ensureFirstToken } from '../../src/start/first-token.ts'

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
-import type { OwnField } from '../../contract/own-fields.ts'
-import { Command } from '../helpers/command.ts'
-import { runHere } from '../helpers/command-here.ts'
-import { postgres, sqlite } from '../helpers/engine.ts'
-import { writeOverlay } from '../helpers/overlay.ts'
+import type { OwnField } from '../../core/members/own-fields.ts'
+import { Command } from '../helpers/processes/command.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
+import { postgres, sqlite } from '../helpers/service/engine.ts'
+import { writeOverlay } from '../helpers/service/overlay.ts'
 
 const TOKEN = 'a-token-for-this-test'
 

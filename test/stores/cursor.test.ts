@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { LISTED_TAG_MAX, TAG_CURSOR_MAX } from '../../service/plant-store.ts'
+import { LISTED_TAG_MAX, TAG_CURSOR_MAX } from '../../service/store/plant-store.ts'
 import {
   decodeCursor,
   decodeTagCursor,
   encodeCursor,
   encodeTagCursor,
 } from '../../src/stores/shared/cursor.ts'
-import { anyText } from '../helpers/arbitraries.ts'
+import { anyText } from '../helpers/plants/arbitraries.ts'
 
 t.test('every cursor can be decoded', async () => {
   const cursor = fc.record(

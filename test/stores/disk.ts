@@ -1,13 +1,13 @@
 /** A writer whose commits the test ends, and the states of the changes that wait for it. */
 
-import type { PlantPatch } from '../../service/plant-store.ts'
+import type { PlantPatch } from '../../service/store/plant-store.ts'
 import { GroupCommit } from '../../src/stores/shared/group-commit.ts'
 import {
   measureCall,
   type WriteCall,
   type WriteResult,
 } from '../../src/stores/sqlite/writer/write-call.ts'
-import { each } from '../helpers/lists.ts'
+import { each } from '../helpers/plants/lists.ts'
 
 export type Changes = GroupCommit<WriteCall, WriteResult>
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { MAIN, withoutTap } from '../helpers/command.ts'
+import { MAIN, withoutTap } from '../helpers/processes/command.ts'
 
 const DRIVERS = ['better-sqlite3', 'pg']
 

@@ -2,7 +2,7 @@ import type { MetricValueWithName } from '@prometheus-io/client'
 import type { Test } from 'tap'
 import type { Store } from '../../src/stores/shared/store.ts'
 import type { Metrics } from '../../src/stores/shared/store-metrics.ts'
-import { createIn } from '../helpers/single-changes.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
 
 export const WAITING = 'plant_store_waiting_changes'
 

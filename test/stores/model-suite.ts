@@ -1,19 +1,19 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import { type FieldsPatch, writeFields } from '../../service/plant-content.ts'
+import { type FieldsPatch, writeFields } from '../../service/store/plant-content.ts'
 import type {
   NewPlant,
   PlantChange,
   PlantPatch,
   PlantStore,
   TagPage,
-} from '../../service/plant-store.ts'
-import { contentVersion } from '../../service/plant-store.ts'
-import { storable } from '../helpers/arbitraries.ts'
-import { runs } from '../helpers/runs.ts'
-import { removeFrom } from '../helpers/single-changes.ts'
-import { changesAfter, latest, replay } from './changes.ts'
+} from '../../service/store/plant-store.ts'
+import { contentVersion } from '../../service/store/plant-store.ts'
+import { storable } from '../helpers/plants/arbitraries.ts'
+import { runs } from '../helpers/plants/runs.ts'
+import { removeFrom } from '../helpers/plants/single-changes.ts'
+import { changesAfter, latest, replay } from './feed-reads.ts'
 import { compareCodePoints, type Modeled, PlantModel } from './plant-model.ts'
 import { exported, MAX, MIN } from './plants.ts'
 import { type Engine, opener } from './store-suite.ts'

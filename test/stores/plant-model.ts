@@ -1,5 +1,5 @@
-import type { ChangeFeed } from '../../service/change-feed.ts'
-import type { FieldsPatch } from '../../service/plant-content.ts'
+import type { ChangeFeed } from '../../service/store/change-feed.ts'
+import type { FieldsPatch } from '../../service/store/plant-content.ts'
 import type {
   ChangeOf,
   ChangeOutcome,
@@ -18,9 +18,9 @@ import type {
   StoredPlant,
   TagPage,
   TagsRequest,
-} from '../../service/plant-store.ts'
-import { contentVersion, isRefusal, LISTED_TAG_MAX } from '../../service/plant-store.ts'
-import type { ApplyMode, Guard } from '../../service/record-store.ts'
+} from '../../service/store/plant-store.ts'
+import { contentVersion, isRefusal, LISTED_TAG_MAX } from '../../service/store/plant-store.ts'
+import type { ApplyMode, Guard } from '../../service/store/record-store.ts'
 import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */

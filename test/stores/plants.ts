@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { parseJson } from '../../client/json.ts'
-import { plantJson } from '../../service/plant-content.ts'
-import type { PlantPage, PlantStore, StoredPlant } from '../../service/plant-store.ts'
+import { plantJson } from '../../service/store/plant-content.ts'
+import type { PlantPage, PlantStore, StoredPlant } from '../../service/store/plant-store.ts'
 
 export const MIN = -(2n ** 63n)
 export const MAX = 2n ** 63n - 1n

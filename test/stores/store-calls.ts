@@ -1,9 +1,9 @@
-import { contentVersion } from '../../service/plant-store.ts'
-import type { RecordChange } from '../../service/record-store.ts'
+import { contentVersion } from '../../service/store/plant-store.ts'
+import type { RecordChange } from '../../service/store/record-store.ts'
 import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
-import { createAll, each, removals } from '../helpers/lists.ts'
-import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
+import { createAll, each, removals } from '../helpers/plants/lists.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
 import { exported } from './plants.ts'
 
 type Call = (store: Store) => unknown

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { readBounded } from '../../src/system/bounded-file.ts'
-import { FileError } from '../../src/system/errors.ts'
+import { FileError } from '../../src/system/user-errors.ts'
 
 t.test('a file up to the limit is read whole', async (t) => {
   const folder = t.testdir({ empty: '', full: 'x'.repeat(1000), large: 'x'.repeat(1001) })

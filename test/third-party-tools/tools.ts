@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { makeFolder } from '../../tools/temporary-folders.ts'
-import { cleanEnvironment } from '../helpers/command.ts'
-import { startService } from '../helpers/service.ts'
+import { makeFolder } from '../../tools/tap/temporary-folders.ts'
+import { cleanEnvironment } from '../helpers/processes/command.ts'
+import { startService } from '../helpers/service/service.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 

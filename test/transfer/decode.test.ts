@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import t from 'tap'
 import { decodeUtf8, type TextPart } from '../../src/transfer/decode.ts'
-import { anyText } from '../helpers/arbitraries.ts'
-import { runs } from '../helpers/runs.ts'
+import { anyText } from '../helpers/plants/arbitraries.ts'
+import { runs } from '../helpers/plants/runs.ts'
 
 /** Decodes bytes that arrive in chunks. */
 async function decode(bytes: Buffer, chunkBytes: number): Promise<TextPart[]> {

@@ -4,17 +4,17 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { plantJson } from '../../service/plant-content.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
+import { plantJson } from '../../service/store/plant-content.ts'
+import type { NewPlant } from '../../service/store/plant-store.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import {
   FIRST_VERSION,
   SCHEMA_VERSION as POSTGRES_VERSION,
 } from '../../src/stores/postgres/postgres-schema.ts'
 import { SCHEMA_VERSION } from '../../src/stores/sqlite/file/sqlite-schema.ts'
-import { runHere } from '../helpers/command-here.ts'
-import { type Engine, postgres, sqlite } from '../helpers/engine.ts'
-import { makeMirror } from '../helpers/mirrors.ts'
+import { runHere } from '../helpers/processes/command-here.ts'
+import { type Engine, postgres, sqlite } from '../helpers/service/engine.ts'
+import { makeMirror } from '../helpers/service/mirrors.ts'
 
 /** Three names of this length do not fit into one page of a read. */
 const LONG = 700_000

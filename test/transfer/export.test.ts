@@ -1,5 +1,5 @@
 import t from 'tap'
-import { recordFormats } from '../../formats/record-formats.ts'
+import { recordFormats } from '../../core/files/record-formats.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { formatPlants } from '../../src/transfer/format.ts'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { members } from '../../contract/members.gen.ts'
-import type { NewPlant } from '../../service/plant-store.ts'
+import { members } from '../../core/members/members.gen.ts'
+import type { NewPlant } from '../../service/store/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 import {
   type Counts,
@@ -11,7 +11,7 @@ import {
 } from '../../src/transfer/import.ts'
 import type { ParseResult, RecordBatch } from '../../src/transfer/record.ts'
 import { IgnoredMembers, NAMES_MAX } from '../../src/transfer/unknown-fields.ts'
-import { createIn } from '../helpers/single-changes.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
 
 /** Imports records, one per line, into a new store that already contains some plants. */
 async function importLines(

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { loadContract } from '../../contract/contract.ts'
-import { StoreUnavailable } from '../../service/plant-store.ts'
+import { loadContract } from '../../core/contract/contract.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
-import { FileError } from '../../src/system/errors.ts'
+import { FileError } from '../../src/system/user-errors.ts'
 import { prepareSeed as prepareSeedFor } from '../../src/transfer/seed.ts'
 
 const FIR = { id: 2n ** 53n + 1n, name: 'Abies alba Mill.', tag: 'Tree' }

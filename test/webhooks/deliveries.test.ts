@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import type { ChangePage, ChangesRequest } from '../../service/change-feed.ts'
-import { StoreUnavailable } from '../../service/plant-store.ts'
+import type { ChangePage, ChangesRequest } from '../../service/store/change-feed.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { restrict } from '../../service/restriction.ts'
 import { WebhookStore, webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
-import { contract, dereference, schemaErrors } from '../helpers/contract-check.ts'
-import { each } from '../helpers/lists.ts'
-import { CONSISTENT, makeMirror } from '../helpers/mirrors.ts'
-import { createIn, removeFrom, updateIn } from '../helpers/single-changes.ts'
-import { save } from '../stores/webhook-suite.ts'
+import { contract, dereference, schemaErrors } from '../helpers/service/contract-check.ts'
+import { each } from '../helpers/plants/lists.ts'
+import { CONSISTENT, makeMirror } from '../helpers/service/mirrors.ts'
+import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
+import { save } from '../stores/suites/webhook-suite.ts'
 import {
   plantsIn,
   type Received,

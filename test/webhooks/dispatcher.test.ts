@@ -9,8 +9,8 @@ import { CHANGES_MAX } from '../../src/stores/shared/page-limits.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'
 import type { Message } from '../../src/webhooks/message.ts'
 import type { DeliveryResult } from '../../src/webhooks/sender.ts'
-import { createIn, updateIn } from '../helpers/single-changes.ts'
-import { changesAfter } from '../stores/changes.ts'
+import { createIn, updateIn } from '../helpers/plants/single-changes.ts'
+import { changesAfter } from '../stores/feed-reads.ts'
 import { createPlants, FastClock, idsFrom, newPlace, webhookIn } from './setting.ts'
 
 const RECEIVED: DeliveryResult = { result: 'received', status: 204 }

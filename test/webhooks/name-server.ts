@@ -1,7 +1,7 @@
 /** A DNS server (RFC 1035) for tests. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import type { Owner } from '../helpers/command.ts'
+import type { Owner } from '../helpers/processes/command.ts'
 
 const HEADER_BYTES = 12
 const TYPES = { 1: 'A', 28: 'AAAA' } as const

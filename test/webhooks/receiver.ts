@@ -8,8 +8,8 @@ import {
 } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { issue } from '../helpers/certificates.ts'
-import type { Owner } from '../helpers/command.ts'
+import { issue } from '../helpers/network/certificates.ts'
+import type { Owner } from '../helpers/processes/command.ts'
 
 export interface Received {
   readonly headers: IncomingHttpHeaders

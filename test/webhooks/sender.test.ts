@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { type Event, newSecret, toMessage } from '../../src/webhooks/message.ts'
 import { type DeliveryResult, Sender, type SenderOptions } from '../../src/webhooks/sender.ts'
-import { issue } from '../helpers/certificates.ts'
+import { issue } from '../helpers/network/certificates.ts'
 import { AUTHORITY, startReceiver, status } from './receiver.ts'
 
 const EVENT: Event = { name: 'newPlant', body: '{"id":1,"name":"Tännle"}' }

@@ -7,9 +7,9 @@ import { type NewWebhook, type Webhook, WebhookStore } from '../../service/webho
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { INTERVAL_MS, WebhookDeliveries } from '../../src/webhooks/webhook-deliveries.ts'
-import type { Clock } from '../../time/clock.ts'
-import { createAll } from '../helpers/lists.ts'
-import { newWebhook } from '../stores/webhook-suite.ts'
+import type { Clock } from '../../core/time/clock.ts'
+import { createAll } from '../helpers/plants/lists.ts'
+import { newWebhook } from '../stores/suites/webhook-suite.ts'
 import { AUTHORITY } from './receiver.ts'
 
 /** Every wait advances the clock, and takes no time. */

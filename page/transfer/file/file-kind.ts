@@ -1,4 +1,4 @@
-import { type Format, readers } from '../../../formats/readers.ts'
+import { type Format, readers } from '../../../core/files/readers.ts'
 
 /** A file cannot be imported, or not any further. The message consists of sentences for the person. */
 export class FileProblem extends Error {}

@@ -1,5 +1,5 @@
 import type { PlantStoreClient } from '../../../client/client.ts'
-import type { FileRecord } from '../../../formats/records.ts'
+import type { FileRecord } from '../../../core/files/file-record.ts'
 import { idBefore } from '../../list/plant-id.ts'
 import type { ImportFile } from './import-file.ts'
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { readers } from '../../../formats/readers.ts'
+import { readers } from '../../../core/files/readers.ts'
 import type { Session } from '../../access/session.ts'
 import { RefusedPlants } from '../../changes/refused-plants.ts'
 import { RunDialog } from '../../changes/run-dialog.tsx'
@@ -9,7 +9,7 @@ import { explain } from '../../errors/error-text.ts'
 import { fieldsOf, type Mapping, plantMapper } from '../file/columns.ts'
 import { FileProblem, nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison } from './file-comparison.ts'
 import { type ConflictChoice, importRecords } from './import-run.ts'
 
 /** Where plants are imported, and what happens then. */

@@ -1,11 +1,11 @@
 import type { StoredPlant } from '../../../client/client.ts'
-import type { FileRecord } from '../../../formats/records.ts'
+import type { FileRecord } from '../../../core/files/file-record.ts'
 import { type ChangeOptions, ChangeRun, ConflictError } from '../../changes/change-run.ts'
 import type { Intent } from '../../changes/delivery.ts'
-import { pickContent } from '../../model/members.ts'
+import { pickContent } from '../../model/current-members.ts'
 import type { ToPlant } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
-import type { Comparison } from './comparison.ts'
+import type { Comparison } from './file-comparison.ts'
 
 /**
  * What happens to a record whose id has a different plant: `stop` ends the import there, `keep` refuses the record, and

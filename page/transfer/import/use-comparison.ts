@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
-import { readers } from '../../../formats/readers.ts'
+import { readers } from '../../../core/files/readers.ts'
 import type { Session } from '../../access/session.ts'
 import { explain } from '../../errors/error-text.ts'
 import { type Mapping, plantMapper } from '../file/columns.ts'
 import { FileProblem } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
-import { type Comparison, compareRecords } from './comparison.ts'
+import { type Comparison, compareRecords } from './file-comparison.ts'
 
 /** Compares a file with the store. The comparison ends with the component. */
 export function useComparison({ client, canRead }: Session, file: ImportFile, mapping: Mapping) {

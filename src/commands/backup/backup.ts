@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { systemClock } from '../../../time/clock.ts'
+import { systemClock } from '../../../core/time/clock.ts'
 import { defaultConfig } from '../../config/config.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { BackupOptions, BackupSummary } from '../../stores/shared/engine.ts'

@@ -8,7 +8,7 @@ import {
   fileError,
   Interrupted,
   messageOf,
-} from '../../system/errors.ts'
+} from '../../system/user-errors.ts'
 
 /** The start of the error message when standard output cannot be written. */
 export const STDOUT_ERROR = 'cannot write to standard output'

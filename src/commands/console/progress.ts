@@ -1,5 +1,5 @@
 import { MultiBar } from 'cli-progress'
-import { type Clock, systemClock } from '../../../time/clock.ts'
+import { type Clock, systemClock } from '../../../core/time/clock.ts'
 
 export interface ProgressDisplay {
   /** Reports how much is done in total. Cheap enough to call for every step. */

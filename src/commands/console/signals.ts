@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { systemClock } from '../../../time/clock.ts'
+import { systemClock } from '../../../core/time/clock.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 

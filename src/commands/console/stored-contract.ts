@@ -3,10 +3,10 @@ import {
   extendContract,
   loadContract,
   plantMembers,
-} from '../../../contract/contract.ts'
-import type { Member } from '../../../contract/members.ts'
-import type { OwnField } from '../../../contract/own-fields.ts'
-import type { RecordStore } from '../../../service/record-store.ts'
+} from '../../../core/contract/contract.ts'
+import type { Member } from '../../../core/members/members.ts'
+import type { OwnField } from '../../../core/members/own-fields.ts'
+import type { RecordStore } from '../../../service/store/record-store.ts'
 import { declaredFields, readStoredFields } from '../../stores/shared/stored-fields.ts'
 
 /** The contract with which a database was last served. */

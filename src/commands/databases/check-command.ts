@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { defaultConfig } from '../../config/config.ts'
-import { loadOwnFields } from '../../config/own-fields.ts'
+import { loadOwnFields } from '../../config/own-fields-file.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { CheckResult } from '../../stores/shared/check-result.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'

@@ -9,7 +9,7 @@ import {
 import { describeDatabase } from '../../stores/engines.ts'
 import type { Store } from '../../stores/shared/store.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
-import { CommandError } from '../../system/errors.ts'
+import { CommandError } from '../../system/user-errors.ts'
 import { databaseOption } from '../console/options.ts'
 import { print } from '../console/output.ts'
 import { withStore } from '../console/store-access.ts'

@@ -5,7 +5,7 @@ import {
 } from '../../../service/restriction.ts'
 import { type Comparison, compareMirror } from '../../mirror/compare.ts'
 import { describeDatabase } from '../../stores/engines.ts'
-import { CommandError, Interrupted } from '../../system/errors.ts'
+import { CommandError, Interrupted } from '../../system/user-errors.ts'
 import { print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'

@@ -1,8 +1,8 @@
-import type { OwnField } from '../../../contract/own-fields.ts'
+import type { OwnField } from '../../../core/members/own-fields.ts'
 import { ConfigError, readToken, SOURCE_TOKEN_VARIABLE } from '../../config/config.ts'
 import { Source, type SourceOptions } from '../../mirror/source.ts'
 import { readBounded } from '../../system/bounded-file.ts'
-import { messageOf } from '../../system/errors.ts'
+import { messageOf } from '../../system/user-errors.ts'
 
 /** Far more than a token that fits into a request has. */
 const TOKEN_BYTES_MAX = 2 ** 16

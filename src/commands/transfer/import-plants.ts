@@ -1,10 +1,10 @@
-import { keysOf } from '../../../contract/known.ts'
-import { type Format, readers } from '../../../formats/readers.ts'
+import { keysOf } from '../../../core/known.ts'
+import { type Format, readers } from '../../../core/files/readers.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
 import { StoreError } from '../../stores/shared/store-error.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
-import { CommandError, Interrupted, messageOf } from '../../system/errors.ts'
+import { CommandError, Interrupted, messageOf } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
@@ -16,7 +16,7 @@ import {
   type OnError,
 } from '../../transfer/import.ts'
 import { openInput } from '../../transfer/input.ts'
-import { readRecords } from '../../transfer/readers.ts'
+import { readRecords } from '../../transfer/record-batches.ts'
 import { IgnoredMembers } from '../../transfer/unknown-fields.ts'
 import { ClosedPipe, print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
@@ -24,7 +24,7 @@ import { onStopSignal } from '../console/signals.ts'
 import { openTarget, openTargetReader, type Target } from '../console/store-access.ts'
 import { readStoredContract, type StoredContract } from '../console/stored-contract.ts'
 import { DryRun } from './dry-run.ts'
-import { ImportPreview } from './import-preview.ts'
+import { ImportPreview } from './import-findings.ts'
 
 export interface ImportOptions {
   readonly database: string

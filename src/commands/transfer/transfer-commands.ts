@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
-import type { Format } from '../../../formats/readers.ts'
-import { CSV_HEADER } from '../../../formats/record-formats.ts'
+import type { Format } from '../../../core/files/readers.ts'
+import { CSV_HEADER } from '../../../core/files/record-formats.ts'
 import { exportFormats, formats } from '../../transfer/format.ts'
 import { onConflicts, onErrors } from '../../transfer/import.ts'
 import { createOption, databaseOption } from '../console/options.ts'

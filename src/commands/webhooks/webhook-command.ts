@@ -68,7 +68,7 @@ function copyWebhooksCommand(): Command {
     },
     content: ({ progress: _, version: __, owner: ___, ...content }) => content,
     async adder(store) {
-      const { readLatestCursor } = await import('../../../service/change-feed.ts')
+      const { readLatestCursor } = await import('../../../service/store/change-feed.ts')
       const cursor = await readLatestCursor(store)
       return async ({ progress: { pausedAt }, version: _, owner: __, ...webhook }) =>
         (await new WebhookStore(store).add({ ...webhook, cursor, pausedAt })) === 'added'

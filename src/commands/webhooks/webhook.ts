@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readLatestCursor } from '../../../service/change-feed.ts'
+import { readLatestCursor } from '../../../service/store/change-feed.ts'
 import {
   WEBHOOKS_MAX,
   type Webhook,
@@ -8,7 +8,7 @@ import {
 } from '../../../service/webhook-store.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import type { Store } from '../../stores/shared/store.ts'
-import { CommandError, messageOf } from '../../system/errors.ts'
+import { CommandError, messageOf } from '../../system/user-errors.ts'
 import { parseEndpoint } from '../../webhooks/endpoint.ts'
 import { newSecret, SAMPLE, toMessage } from '../../webhooks/message.ts'
 import { Sender } from '../../webhooks/sender.ts'

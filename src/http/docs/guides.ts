@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { PACKAGE } from '../../../contract/package.ts'
-import { shareResult } from '../../../time/shared-result.ts'
+import { PACKAGE } from '../../../core/package.ts'
+import { shareResult } from '../../../core/time/shared-result.ts'
 import { DOCUMENT, readBuilt } from '../responses/built-files.ts'
 import { compressFile, type StaticFile, type StaticFiles } from '../responses/static-file.ts'
 

@@ -4,8 +4,8 @@ import type {
   Client,
   HeadersOf,
   OperationRequest,
-} from '../../../contract/operation-types.ts'
-import type { ChangePage } from '../../../service/change-feed.ts'
+} from '../../../core/contract/operation-types.ts'
+import type { ChangePage } from '../../../service/store/change-feed.ts'
 import type { PlantCodec } from '../../../service/plant-codec.ts'
 import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { AccessTokens } from '../../../service/access-tokens.ts'
+import type { AccessTokens } from '../../auth/access-tokens.ts'
 
 /** How often the tokens of followers are verified, so that a revocation takes effect within a second. */
 const CHECK_INTERVAL_MS = 500

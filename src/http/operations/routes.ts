@@ -3,8 +3,8 @@ import {
   type ContractDocument,
   matchOperations,
   type Operation,
-} from '../../../contract/contract.ts'
-import { known } from '../../../contract/known.ts'
+} from '../../../core/contract/contract.ts'
+import { known } from '../../../core/known.ts'
 import type {
   AnyFailure,
   AnyRequest,
@@ -15,9 +15,9 @@ import type {
   Handlers,
   OperationId,
   PlantCount,
-} from '../../../contract/operation-types.ts'
-import { entityTag } from '../../../contract/plant-version.ts'
-import type { Grant } from '../../../contract/scopes.ts'
+} from '../../../core/contract/operation-types.ts'
+import { entityTag } from '../../../core/members/plant-version.ts'
+import type { Grant } from '../../../core/contract/scopes.ts'
 import { operationError } from '../responses/api-error.ts'
 import {
   expectedVersions,

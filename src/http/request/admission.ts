@@ -6,8 +6,8 @@ import type {
   onRequestHookHandler,
   RouteOptions,
 } from 'fastify'
-import type { Operation } from '../../../contract/contract.ts'
-import { propertiesOf } from '../../../contract/known.ts'
+import type { Operation } from '../../../core/contract/contract.ts'
+import { propertiesOf } from '../../../core/known.ts'
 import { ApiError } from '../responses/api-error.ts'
 import { handleError } from '../responses/error-handler.ts'
 import { getPath } from '../responses/request-log.ts'

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
-import { type ContractDocument, plantMembers } from '../../../contract/contract.ts'
-import type { ErrorCode } from '../../../contract/error-codes.gen.ts'
-import { prepareParser } from '../../../contract/exact-json.ts'
-import { listAlternatives } from '../../../contract/keywords.ts'
-import { known } from '../../../contract/known.ts'
-import type { Clock } from '../../../time/clock.ts'
+import { type ContractDocument, plantMembers } from '../../../core/contract/contract.ts'
+import type { ErrorCode } from '../../../core/generated/error-codes.gen.ts'
+import { prepareParser } from '../../../core/json/exact-json.ts'
+import { listAlternatives } from '../../../core/contract/keywords.ts'
+import { known } from '../../../core/known.ts'
+import type { Clock } from '../../../core/time/clock.ts'
 import { ApiError, serviceBusy } from '../responses/api-error.ts'
 import {
   ByteBudget,

@@ -5,7 +5,7 @@ import {
   type ContractDocument,
   methodNames,
   responseHeaderNames,
-} from '../../../contract/contract.ts'
+} from '../../../core/contract/contract.ts'
 import type { Origins } from '../../config/setting-values.ts'
 import { countRepetitions, headersError } from './request-head.ts'
 

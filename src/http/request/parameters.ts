@@ -4,10 +4,10 @@ import type {
   FastifySchemaValidationError,
   RouteOptions,
 } from 'fastify'
-import type { Schema } from '../../../contract/contract.ts'
-import { listAlternatives } from '../../../contract/keywords.ts'
-import { known, propertiesOf } from '../../../contract/known.ts'
-import { bodyCompiler, parameterCompiler } from '../../../contract/validators.ts'
+import type { Schema } from '../../../core/contract/contract.ts'
+import { listAlternatives } from '../../../core/contract/keywords.ts'
+import { known, propertiesOf } from '../../../core/known.ts'
+import { bodyCompiler, parameterCompiler } from '../../../core/contract/validators.ts'
 import { ApiError } from '../responses/api-error.ts'
 
 declare module 'fastify' {

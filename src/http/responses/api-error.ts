@@ -3,7 +3,7 @@
  *
  * The contract lists every error as a named example of an `Error` response, such as `plant-not-found`: status 404,
  * `error` 40402. `npm run generate` turns these names into the type `ErrorCode` and the table `errorCodes`
- * (contract/error-codes.gen.ts). That table is the only place that maps a code to a status; everything else refers
+ * (core/generated/error-codes.gen.ts). That table is the only place that maps a code to a status; everything else refers
  * to an error by its code.
  *
  * An error comes from one of five places:
@@ -32,11 +32,11 @@
  * `server/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, more than 100 header fields, and bodies in tiny chunks.
  */
-import { type ErrorCode, errorCodes } from '../../../contract/error-codes.gen.ts'
-import { known } from '../../../contract/known.ts'
-import type { AnyFailure } from '../../../contract/operation-types.ts'
-import type { StoreUnavailable } from '../../../service/plant-store.ts'
-import type { IssuerUnavailable } from '../../../service/token-issuer.ts'
+import { type ErrorCode, errorCodes } from '../../../core/generated/error-codes.gen.ts'
+import { known } from '../../../core/known.ts'
+import type { AnyFailure } from '../../../core/contract/operation-types.ts'
+import type { StoreUnavailable } from '../../../service/store/plant-store.ts'
+import type { IssuerUnavailable } from '../../auth/token-issuer.ts'
 
 /** Values of `Retry-After` in a 503, in seconds. */
 const RETRY_AFTER = { busy: '1', failing: '5', damaged: '60', restricted: '5' }

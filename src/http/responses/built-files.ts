@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { known } from '../../../contract/known.ts'
+import { known } from '../../../core/known.ts'
 import { ApiError } from './api-error.ts'
 import type { StaticFile } from './static-file.ts'
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../time/clock.ts'
+import { type Clock, systemClock } from '../../../core/time/clock.ts'
 
 /**
  * Request bodies and responses up to this size count towards no budget, so that messages of the usual size get through

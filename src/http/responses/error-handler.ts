@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { InvalidJson } from '../../../contract/exact-json.ts'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { InvalidJson } from '../../../core/json/exact-json.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { ApiError, unavailable } from './api-error.ts'
 import { createRejectionLog, getPath, type LogRejection, logOf } from './request-log.ts'
 import { sendError } from './response.ts'

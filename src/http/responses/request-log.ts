@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLogs } from '../../config/setting-values.ts'
-import { LimitedLog } from '../../log/limited-log.ts'
+import { LimitedLog } from '../../observing/limited-log.ts'
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']

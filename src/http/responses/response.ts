@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { versionOf } from '../../../contract/plant-version.ts'
-import type { Clock } from '../../../time/clock.ts'
+import { versionOf } from '../../../core/members/plant-version.ts'
+import type { Clock } from '../../../core/time/clock.ts'
 import { type ApiError, serviceBusy, toErrorResponse } from './api-error.ts'
 import { ByteBudget, LARGE_MESSAGES_BYTES_MAX, SMALL_MESSAGE_BYTES } from './byte-budget.ts'
 

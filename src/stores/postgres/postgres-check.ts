@@ -1,4 +1,4 @@
-import { messageOf } from '../../system/errors.ts'
+import { messageOf } from '../../system/user-errors.ts'
 import {
   type CheckResult,
   countFinding,
@@ -14,7 +14,7 @@ import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
-import { findUnsafeSetting, readSettings } from './durability/server-settings.ts'
+import { findUnsafeSetting, readSettings } from './records/server-settings.ts'
 import { readFeedState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
 import {

@@ -1,5 +1,5 @@
-import { known } from '../../../contract/known.ts'
-import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
+import { known } from '../../../core/known.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/store/change-feed.ts'
 import type {
   ChangeOf,
   ChangeOutcome,
@@ -16,7 +16,7 @@ import type {
   StoredPlant,
   TagPage,
   TagsRequest,
-} from '../../../service/plant-store.ts'
+} from '../../../service/store/plant-store.ts'
 import type {
   ApplyMode,
   Guard,
@@ -25,7 +25,7 @@ import type {
   RecordKind,
   RecordList,
   StoredRecord,
-} from '../../../service/record-store.ts'
+} from '../../../service/store/record-store.ts'
 import { GroupCommit, WaitingChanges } from '../shared/group-commit.ts'
 import { InFlight } from '../shared/in-flight.ts'
 import {

@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../../../service/record-store.ts'
+import type { StoredRecord } from '../../../service/store/record-store.ts'
 import { findDamagedTokens } from '../../../service/token-store.ts'
 
 /** The result of verifying one aspect of a database. */

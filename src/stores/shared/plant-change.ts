@@ -1,10 +1,10 @@
-import { limits } from '../../../contract/limits.gen.ts'
+import { limits } from '../../../core/generated/limits.gen.ts'
 import {
   hasSameContent,
   mergeFields,
   textLength,
   toContent,
-} from '../../../service/plant-content.ts'
+} from '../../../service/store/plant-content.ts'
 import {
   type ChangeResult,
   type ChangeType,
@@ -16,8 +16,8 @@ import {
   type PlantChange,
   type PlantPatch,
   type StoredPlant,
-} from '../../../service/plant-store.ts'
-import type { ApplyMode, Guard } from '../../../service/record-store.ts'
+} from '../../../service/store/plant-store.ts'
+import type { ApplyMode, Guard } from '../../../service/store/record-store.ts'
 import type { Size } from './group-commit.ts'
 import { ROW_TEXT_MAX } from './page-limits.ts'
 import { toPlant } from './rows.ts'

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../../time/clock.ts'
+import { type Clock, systemClock } from '../../../core/time/clock.ts'
 import type { OnProblem } from './engine.ts'
 
 /** If the clocks drift apart by more than this between two readings, one of them was set. */

@@ -1,7 +1,7 @@
-import type { Change } from '../../../service/change-feed.ts'
-import { toContent } from '../../../service/plant-content.ts'
-import type { Plant, PlantPage, StoredPlant } from '../../../service/plant-store.ts'
-import type { RecordKind, StoredRecord } from '../../../service/record-store.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import { toContent } from '../../../service/store/plant-content.ts'
+import type { Plant, PlantPage, StoredPlant } from '../../../service/store/plant-store.ts'
+import type { RecordKind, StoredRecord } from '../../../service/store/record-store.ts'
 
 /**
  * The columns of the table `plants` on both engines, except the id. Migrations and triggers spell them out, because

@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../../../service/plant-store.ts'
-import { UserError } from '../../system/errors.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
+import { UserError } from '../../system/user-errors.ts'
 
 /** A database cannot be opened, checked or backed up. The message gives the reason in one line, for the operator. */
 export class StoreError extends UserError {}

@@ -1,6 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
-import type { PlantStore, RequestStore } from '../../../service/plant-store.ts'
-import type { RecordStore } from '../../../service/record-store.ts'
+import type { PlantStore, RequestStore } from '../../../service/store/plant-store.ts'
+import type { RecordStore } from '../../../service/store/record-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
 /** A store as each thread that serves requests uses it. */

@@ -1,5 +1,5 @@
-import type { OwnField } from '../../../contract/own-fields.ts'
-import { changeRecord, type RecordStore } from '../../../service/record-store.ts'
+import type { OwnField } from '../../../core/members/own-fields.ts'
+import { changeRecord, type RecordStore } from '../../../service/store/record-store.ts'
 
 /** The own fields for which a database can have values. */
 export interface StoredFields {

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
-import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/change-feed.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/store/change-feed.ts'
 import type {
   ChangeOf,
   ChangeOutcome,
@@ -16,7 +16,7 @@ import type {
   StoreUnavailable,
   TagPage,
   TagsRequest,
-} from '../../../service/plant-store.ts'
+} from '../../../service/store/plant-store.ts'
 import type {
   ApplyMode,
   Guard,
@@ -25,7 +25,7 @@ import type {
   RecordKind,
   RecordList,
   StoredRecord,
-} from '../../../service/record-store.ts'
+} from '../../../service/store/record-store.ts'
 import { restrictedError } from '../../../service/restriction.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, type Postponed, type Size, WaitingChanges } from '../shared/group-commit.ts'

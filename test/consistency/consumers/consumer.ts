@@ -1,5 +1,5 @@
 /** A program that consumes the feed of a service during a disaster, such as a mirror, and is judged afterwards. */
-import type { Change } from '../../../service/change-feed.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
 import type { Place, Target } from '../services/target.ts'
 
 export interface Consumer {

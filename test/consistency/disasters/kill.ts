@@ -1,4 +1,4 @@
-import { OWN_FIELDS, WITH_FIELDS } from '../../helpers/nursery.ts'
+import { OWN_FIELDS, WITH_FIELDS } from '../../helpers/plants/nursery.ts'
 import { CONSUMERS } from '../consumers/consumers.ts'
 import { webhook } from '../consumers/webhook.ts'
 import { databaseIn, Service } from '../services/service.ts'

@@ -1,5 +1,5 @@
-import type { Change } from '../../../service/change-feed.ts'
-import { changesAfter, latest } from '../../stores/changes.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import { changesAfter, latest } from '../../stores/feed-reads.ts'
 import { webhook } from '../consumers/webhook.ts'
 import { alternateEngines } from '../services/databases.ts'
 import { MirrorProcess } from '../services/mirror-process.ts'

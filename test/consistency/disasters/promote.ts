@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredPlant } from '../../../service/plant-store.ts'
-import type { Owner } from '../../helpers/command.ts'
-import { changesAfter, replay } from '../../stores/changes.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
+import type { Owner } from '../../helpers/processes/command.ts'
+import { changesAfter, replay } from '../../stores/feed-reads.ts'
 import { alternateEngines } from '../services/databases.ts'
 import { MirrorProcess } from '../services/mirror-process.ts'
 import {

@@ -6,7 +6,7 @@
  * that moment. Another of its plants can then differ only if another call has written what the page shows, or has
  * removed the plant, after the batch was called.
  */
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import type { Call, History } from '../history.ts'
 import { coveredBy, plantsOf } from '../operations/reads.ts'
 import { type Action, describe, timelinesOf } from './timelines.ts'

@@ -5,9 +5,9 @@
  * another call that shows the later one.
  */
 import { toJson } from '../../../client/json.ts'
-import type { Change } from '../../../service/change-feed.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
-import { replay } from '../../stores/changes.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
+import { replay } from '../../stores/feed-reads.ts'
 import type { Call, History } from '../history.ts'
 import { contentOf, keyOf } from '../operations/register.ts'
 import { type Action, describe, timelinesOf } from './timelines.ts'

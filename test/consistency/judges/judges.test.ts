@@ -1,7 +1,7 @@
 /** The judges of batches, the feed, webhooks, mirrors and overlaps accept what is right, and reject what is not. */
 import t from 'tap'
-import type { Change } from '../../../service/change-feed.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { judgeBatches } from './batches.ts'
 import { judgeFeed, judgeFollower } from './feed.ts'
 import { judgeMirror, judgePosition } from './mirror.ts'

@@ -3,10 +3,10 @@
  * transactions, and never went back.
  */
 import { toJson } from '../../../client/json.ts'
-import type { Change } from '../../../service/change-feed.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { isConsistent } from '../../../service/restriction.ts'
-import { replay } from '../../stores/changes.ts'
+import { replay } from '../../stores/feed-reads.ts'
 import { byId } from '../../stores/plants.ts'
 import type { StoredMirror } from '../services/service.ts'
 

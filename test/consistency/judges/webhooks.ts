@@ -3,8 +3,8 @@
  * in order.
  */
 import { parseJson } from '../../../client/json.ts'
-import type { Change } from '../../../service/change-feed.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { keyOf } from '../operations/register.ts'
 
 /** A delivery, in the order of arrival. */

@@ -1,5 +1,5 @@
 import { type Agent, request } from 'node:http'
-import type { Answer } from '../../helpers/contract-check.ts'
+import type { Answer } from '../../helpers/service/contract-check.ts'
 import type { HttpRequest } from '../operations/operation.ts'
 
 /** The token that clients send. */

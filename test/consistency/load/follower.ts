@@ -2,7 +2,7 @@
 import { Agent } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import { parseJson } from '../../../client/json.ts'
-import type { Change } from '../../../service/change-feed.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
 import { exchange } from './exchange.ts'
 
 const PAUSE_MS = 50

@@ -1,6 +1,6 @@
 /** The operations that read plants. A read of many plants is a read of each plant that its page covers. */
 import { parseJson } from '../../../client/json.ts'
-import type { StoredPlant } from '../../../service/plant-store.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import type { Call } from '../history.ts'
 import type { Operation } from './operation.ts'
 import { GENERA, ownTags, PLANTS } from './plants.ts'

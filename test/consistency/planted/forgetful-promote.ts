@@ -1,6 +1,6 @@
-import type { PlantChange } from '../../../service/plant-store.ts'
+import type { PlantChange } from '../../../service/store/plant-store.ts'
 import { readRestriction, restrict } from '../../../service/restriction.ts'
-import { changesAfter, replay } from '../../stores/changes.ts'
+import { changesAfter, replay } from '../../stores/feed-reads.ts'
 import { withStore } from '../services/service.ts'
 
 /** Promotes a mirror, but takes back the changes of its last step, which have the same time. */

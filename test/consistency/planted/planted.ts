@@ -1,7 +1,7 @@
 /** Whether the judges find a planted fault, and how soon. */
 import { dirname } from 'node:path'
-import { removeFolder } from '../../../tools/temporary-folders.ts'
-import type { Owner } from '../../helpers/command.ts'
+import { removeFolder } from '../../../tools/tap/temporary-folders.ts'
+import type { Owner } from '../../helpers/processes/command.ts'
 import type { Disaster } from '../disasters/disaster.ts'
 import { run } from '../run.ts'
 

@@ -4,7 +4,7 @@ import { WebhookStore, type Webhooks } from '../../../service/webhook-store.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import { WebhookDeliveries } from '../../../src/webhooks/webhook-deliveries.ts'
-import type { Owner } from '../../helpers/command.ts'
+import type { Owner } from '../../helpers/processes/command.ts'
 import type { Target } from '../services/target.ts'
 import { withInstead } from './faulty-service.ts'
 

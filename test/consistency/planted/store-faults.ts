@@ -1,15 +1,15 @@
 /** Faults of a store. Those that are found soonest come first. */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { toJson } from '../../../client/json.ts'
-import type { Change } from '../../../service/change-feed.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
 import {
   contentVersion,
   isRefusal,
   type PlantPage,
   type StoredPlant,
   StoreUnavailable,
-} from '../../../service/plant-store.ts'
-import { onChange } from '../../helpers/single-changes.ts'
+} from '../../../service/store/plant-store.ts'
+import { onChange } from '../../helpers/plants/single-changes.ts'
 import { pageWith, plantsIn } from '../../stores/plants.ts'
 import type { StoreFault } from './faulty-service.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startPostgres } from '../../../tools/postgres/server.ts'
+import { startPostgres } from '../../../tools/postgres/postgres-server.ts'
 import type { Place } from './target.ts'
 
 /** Resolves to a function that creates an empty database, by turns on PostgreSQL and on SQLite. */

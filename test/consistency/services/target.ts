@@ -1,8 +1,8 @@
 /** A running service as the harness, its disasters and its consumers know it. */
 
-import type { OwnField } from '../../../contract/own-fields.ts'
-import type { Change } from '../../../service/change-feed.ts'
-import type { Owner } from '../../helpers/command.ts'
+import type { OwnField } from '../../../core/members/own-fields.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
+import type { Owner } from '../../helpers/processes/command.ts'
 import type { Random } from '../../hostile/fuzz/random.ts'
 import type { History } from '../history.ts'
 

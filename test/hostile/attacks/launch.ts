@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Owner } from '../../helpers/command.ts'
+import type { Owner } from '../../helpers/processes/command.ts'
 import type { Tally } from '../witness.ts'
 
 const PROGRAM = fileURLToPath(new URL('./process.ts', import.meta.url))

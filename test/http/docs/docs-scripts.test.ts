@@ -1,7 +1,7 @@
 /** What Swagger UI does in the browser: its configuration and our plugin. test/browser/ runs it in a real one. */
 import t from 'tap'
 import { prepareRequest, swaggerPlugin } from '../../../src/http/docs/docs-page.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { immutable, readConfiguration, UI } from './swagger-ui.ts'
 
 let service: Service

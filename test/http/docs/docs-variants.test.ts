@@ -6,9 +6,9 @@ import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { known } from '../../../contract/known.ts'
-import { contract } from '../../helpers/contract-check.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { known } from '../../../core/known.ts'
+import { contract } from '../../helpers/service/contract-check.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 const SHIPPED = [
   'index.css',

@@ -1,8 +1,8 @@
 /** The docs page, the contract and redirects. docs-variants.test.ts has the page's files. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { contract } from '../../helpers/contract-check.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { contract } from '../../helpers/service/contract-check.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

@@ -1,9 +1,9 @@
 /** The guides, which are rendered from docs/, and the links to them. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { GUIDES } from '../../../scripts/guides.ts'
-import { contract } from '../../helpers/contract-check.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { GUIDES } from '../../../tools/build/guide-pages.ts'
+import { contract } from '../../helpers/service/contract-check.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

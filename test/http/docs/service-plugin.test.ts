@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { prepareRequest } from '../../../src/http/docs/docs-page.ts'
 import { type DocsSettings, servicePlugin } from '../../../src/http/docs/service-plugin.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { immutable, readConfiguration, UI } from './swagger-ui.ts'
 
 let service: Service

@@ -2,7 +2,7 @@
 import { createContext, runInContext } from 'node:vm'
 import type { prepareRequest, swaggerPlugin } from '../../../src/http/docs/docs-page.ts'
 import type { DocsSettings, servicePlugin } from '../../../src/http/docs/service-plugin.ts'
-import type { Service } from '../../helpers/service.ts'
+import type { Service } from '../../helpers/service/service.ts'
 
 /** Swagger UI's configuration. */
 export interface Configuration extends DocsSettings {

@@ -1,6 +1,6 @@
 /** Bodies that operations reject, none of which changes a plant, and their limits. */
 import t, { type Test } from 'tap'
-import { type Call, type Service, startService } from '../../helpers/service.ts'
+import { type Call, type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { type Call, type Service, startService } from '../../helpers/service.ts'
+import { type Call, type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

@@ -2,9 +2,9 @@
 
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { openConnection } from '../../helpers/connection.ts'
-import { type Call, type Service, startService } from '../../helpers/service.ts'
-import { ask } from '../../helpers/threads.ts'
+import { openConnection } from '../../helpers/network/connection.ts'
+import { type Call, type Service, startService } from '../../helpers/service/service.ts'
+import { ask } from '../../helpers/service/threads.ts'
 
 let service: Service
 t.before(async () => {

@@ -1,6 +1,6 @@
 /** Ids in the path of /plants/{id}. */
 import t from 'tap'
-import { type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

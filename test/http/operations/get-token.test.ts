@@ -1,10 +1,10 @@
 /** GET /token: the token of the request. */
 
 import t from 'tap'
-import type { Scope } from '../../../contract/scopes.ts'
+import type { Scope } from '../../../core/contract/scopes.ts'
 import { restrict } from '../../../service/restriction.ts'
-import { makeMirror } from '../../helpers/mirrors.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { makeMirror } from '../../helpers/service/mirrors.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 const SETTING = 'a-token-from-the-settings'
 

@@ -1,13 +1,13 @@
 /** Own fields that are gone from the contract: their values are kept, and not shown. */
 import t from 'tap'
-import { known } from '../../../contract/known.ts'
-import type { OwnField } from '../../../contract/own-fields.ts'
-import { plantJson } from '../../../service/plant-content.ts'
-import { contentVersion } from '../../../service/plant-store.ts'
-import { latestCursor } from '../../helpers/changes.ts'
-import { EventStream } from '../../helpers/event-stream.ts'
-import { type Service, startService } from '../../helpers/service.ts'
-import { createIn, removeFrom } from '../../helpers/single-changes.ts'
+import { known } from '../../../core/known.ts'
+import type { OwnField } from '../../../core/members/own-fields.ts'
+import { plantJson } from '../../../service/store/plant-content.ts'
+import { contentVersion } from '../../../service/store/plant-store.ts'
+import { latestCursor } from '../../helpers/plants/changes.ts'
+import { EventStream } from '../../helpers/network/event-stream.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
+import { createIn, removeFrom } from '../../helpers/plants/single-changes.ts'
 
 const all: readonly OwnField[] = [
   { name: 'height', schema: { type: 'integer', format: 'int32' } },

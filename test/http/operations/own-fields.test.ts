@@ -1,10 +1,10 @@
 /** Own fields at their limits. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { readOverlay } from '../../../contract/overlay/overlay.ts'
-import { OWN_FIELDS_MAX, type OwnField } from '../../../contract/own-fields.ts'
-import { writeOverlay } from '../../helpers/overlay.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { readOverlay } from '../../../core/contract/overlay/overlay.ts'
+import { OWN_FIELDS_MAX, type OwnField } from '../../../core/members/own-fields.ts'
+import { writeOverlay } from '../../helpers/service/overlay.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 /** Names that a careless program confuses with other members, reorders, inherits or does not quote. */
 const NAMES = [

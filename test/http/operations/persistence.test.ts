@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { answersOf, readAll, type Service, startService } from '../../helpers/service.ts'
+import { answersOf, readAll, type Service, startService } from '../../helpers/service/service.ts'
 
 const BODY_LIMIT = 100
 

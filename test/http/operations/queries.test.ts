@@ -1,6 +1,6 @@
 /** Query parameters that operations reject. */
 import t from 'tap'
-import { type Call, type Service, startService } from '../../helpers/service.ts'
+import { type Call, type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

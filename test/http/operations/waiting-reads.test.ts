@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import type { PageRequest, PlantPage, SearchRequest } from '../../../service/plant-store.ts'
-import { Caller, type Service, startService } from '../../helpers/service.ts'
+import type { PageRequest, PlantPage, SearchRequest } from '../../../service/store/plant-store.ts'
+import { Caller, type Service, startService } from '../../helpers/service/service.ts'
 import { pageWith } from '../../stores/plants.ts'
 
 /** How many can wait. */

@@ -3,11 +3,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { TokenStore } from '../../../service/token-store.ts'
-import { formatHead, openConnection } from '../../helpers/connection.ts'
-import { answersOf, type Call, readAll, type Service, startService } from '../../helpers/service.ts'
-import { ask } from '../../helpers/threads.ts'
+import { formatHead, openConnection } from '../../helpers/network/connection.ts'
+import { answersOf, type Call, readAll, type Service, startService } from '../../helpers/service/service.ts'
+import { ask } from '../../helpers/service/threads.ts'
 
 let service: Service
 t.before(async () => {

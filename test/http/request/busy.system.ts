@@ -3,9 +3,9 @@ import { on, once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { formatHead, openConnection } from '../../helpers/connection.ts'
-import { answersOf, readAll, startService } from '../../helpers/service.ts'
-import { createIn } from '../../helpers/single-changes.ts'
+import { formatHead, openConnection } from '../../helpers/network/connection.ts'
+import { answersOf, readAll, startService } from '../../helpers/service/service.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 
 const MIB = 2 ** 20
 

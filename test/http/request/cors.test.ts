@@ -1,8 +1,8 @@
 /** CORS, and its preflights (https://fetch.spec.whatwg.org/#http-cors-protocol). */
 import { once } from 'node:events'
 import t from 'tap'
-import { formatHead, openConnection } from '../../helpers/connection.ts'
-import { contract, operations, responsesOutsideOperations } from '../../helpers/contract-check.ts'
+import { formatHead, openConnection } from '../../helpers/network/connection.ts'
+import { contract, operations, responsesOutsideOperations } from '../../helpers/service/contract-check.ts'
 import {
   APP,
   corsHeaders,
@@ -10,8 +10,8 @@ import {
   members,
   PREFLIGHT,
   STRANGER,
-} from '../../helpers/cors.ts'
-import { answersOf, type Service, sendRaw, startService } from '../../helpers/service.ts'
+} from '../../helpers/network/cors.ts'
+import { answersOf, type Service, sendRaw, startService } from '../../helpers/service/service.ts'
 
 const OTHER_APP = 'http://localhost:5173'
 

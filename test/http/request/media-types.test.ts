@@ -1,8 +1,8 @@
 /** Media types, charsets and content codings of bodies. */
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { formatHead } from '../../helpers/connection.ts'
-import { type Service, sendRaw, startService } from '../../helpers/service.ts'
+import { formatHead } from '../../helpers/network/connection.ts'
+import { type Service, sendRaw, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

@@ -7,11 +7,11 @@ import {
   objectText,
   unknownMembers,
   validMembers,
-} from '../../helpers/arbitraries.ts'
-import { schemaOf } from '../../helpers/contract-check.ts'
-import { runs } from '../../helpers/runs.ts'
-import { parseExact, type Service, startService } from '../../helpers/service.ts'
-import { createIn, removeFrom } from '../../helpers/single-changes.ts'
+} from '../../helpers/plants/arbitraries.ts'
+import { schemaOf } from '../../helpers/service/contract-check.ts'
+import { runs } from '../../helpers/plants/runs.ts'
+import { parseExact, type Service, startService } from '../../helpers/service/service.ts'
+import { createIn, removeFrom } from '../../helpers/plants/single-changes.ts'
 
 const ID = 2n ** 62n
 const PATH = `/plants/${ID}`

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { TokenStore } from '../../../service/token-store.ts'
 import { addressKey, failureLimit } from '../../../src/http/request/rate-limit.ts'
-import type { Answer } from '../../helpers/contract-check.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import type { Answer } from '../../helpers/service/contract-check.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 /** Allows ten failures, then none for ten hours. */
 const TEN_FAILURES = { requests: 1, window: 3_600_000 }

@@ -6,8 +6,8 @@ import {
   headersError,
   rewriteUrlTarget,
 } from '../../../src/http/request/request-head.ts'
-import { sendHead } from '../../helpers/send-head.ts'
-import { type Service, sendRaw, startService } from '../../helpers/service.ts'
+import { sendHead } from '../../helpers/network/send-head.ts'
+import { type Service, sendRaw, startService } from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { type StartOptions, startService } from '../../helpers/service.ts'
-import { onChange } from '../../helpers/single-changes.ts'
+import { type StartOptions, startService } from '../../helpers/service/service.ts'
+import { onChange } from '../../helpers/plants/single-changes.ts'
 
 interface Line {
   readonly level: number

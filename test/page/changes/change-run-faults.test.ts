@@ -17,7 +17,7 @@ import {
   lostResponse,
   passed,
 } from '../../client/faulty-proxy.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import {
   adding,
   after,

@@ -10,7 +10,7 @@ import {
   passed,
   tooLarge,
 } from '../../client/faulty-proxy.ts'
-import { type Service, startService } from '../../helpers/service.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { adding, named, removing, renaming, run, store, tagging } from './run.ts'
 
 const TAKEN = 'A different plant has this id'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
-import { toFields } from '../../../page/model/members.ts'
+import { toFields } from '../../../page/model/current-members.ts'
 
 t.test('the refused plants of a change have no numbers', async (t) => {
   const refused = new RefusedPlants()

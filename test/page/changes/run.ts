@@ -9,7 +9,7 @@ import {
 import type { Intent } from '../../../page/changes/delivery.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { type Exchange, type Fault, passed } from '../../client/faulty-proxy.ts'
-import type { Service } from '../../helpers/service.ts'
+import type { Service } from '../../helpers/service/service.ts'
 
 export type Options = Partial<ChangeOptions<Intent>>
 

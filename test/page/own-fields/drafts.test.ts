@@ -1,7 +1,7 @@
 /** Drafts of plants with own fields. */
 import t from 'tap'
 import { PlantStoreError } from '../../../client/client.ts'
-import { extendContract, loadContract } from '../../../contract/contract.ts'
+import { extendContract, loadContract } from '../../../core/contract/contract.ts'
 import { deliver } from '../../../page/changes/delivery.ts'
 import type { Draft } from '../../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../../page/drafts/drafts.ts'

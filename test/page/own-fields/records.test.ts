@@ -1,8 +1,8 @@
 /** Own fields in files. */
 import t from 'tap'
 import type { NewPlant, PlantStoreClient } from '../../../client/client.ts'
-import { extendContract, loadContract } from '../../../contract/contract.ts'
-import { propertiesOf } from '../../../contract/known.ts'
+import { extendContract, loadContract } from '../../../core/contract/contract.ts'
+import { propertiesOf } from '../../../core/known.ts'
 import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
 import { exportPlants } from '../../../page/transfer/export-run.ts'
 import { fieldsOf, guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'

@@ -1,9 +1,9 @@
 /** Own fields in the table. */
 import t from 'tap'
-import { extendContract, loadContract } from '../../../contract/contract.ts'
-import { OWN_FIELDS_MAX } from '../../../contract/own-fields.ts'
+import { extendContract, loadContract } from '../../../core/contract/contract.ts'
+import { OWN_FIELDS_MAX } from '../../../core/members/own-fields.ts'
 import { PlantList } from '../../../page/list/plant-list.ts'
-import { hasSameContent, int64Fields, members, textLength } from '../../../page/model/members.ts'
+import { hasSameContent, int64Fields, members, textLength } from '../../../page/model/current-members.ts'
 import {
   columnMembers,
   fieldArea,

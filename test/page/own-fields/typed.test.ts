@@ -1,6 +1,6 @@
 /** What a person types for own fields. */
 import t from 'tap'
-import { comparedMembers } from '../../../page/drafts/comparison.ts'
+import { comparedMembers } from '../../../page/drafts/compared-members.ts'
 import { controlOf } from '../../../page/drafts/control.ts'
 import {
   blank,

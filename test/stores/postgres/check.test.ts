@@ -9,8 +9,8 @@ import {
   schemaObstacle,
 } from '../../../src/stores/shared/store-error.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { insertToken } from '../../helpers/token-rows.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
+import { insertToken } from '../../helpers/service/token-rows.ts'
 import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'
 
 const { server, emptyDatabase } = await sharedPostgres()

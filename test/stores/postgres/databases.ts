@@ -1,4 +1,4 @@
-import type { PostgresServer } from '../../../tools/postgres/server.ts'
+import type { PostgresServer } from '../../../tools/postgres/postgres-server.ts'
 
 /** An empty database. */
 export interface Database {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { known } from '../../../contract/known.ts'
+import { known } from '../../../core/known.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { Connections } from '../../../src/stores/postgres/connection/connections.ts'
 import {
@@ -20,9 +20,9 @@ import {
   StoreError,
   schemaObstacle,
 } from '../../../src/stores/shared/store-error.ts'
-import { isSettled } from '../../helpers/settled.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { createIn } from '../../helpers/single-changes.ts'
+import { isSettled } from '../../helpers/processes/settled.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import {
   assertConverted,
   assertRestricted,

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { contentVersion, type NewPlant } from '../../../service/plant-store.ts'
+import { contentVersion, type NewPlant } from '../../../service/store/plant-store.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { createAll } from '../../helpers/lists.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { createIn, updateIn } from '../../helpers/single-changes.ts'
+import { createAll } from '../../helpers/plants/lists.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
+import { createIn, updateIn } from '../../helpers/plants/single-changes.ts'
 import { storeSuite } from '../store-suite.ts'
 
 const { migratedDatabase } = await sharedPostgres()

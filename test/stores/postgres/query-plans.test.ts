@@ -1,13 +1,13 @@
 /** Verifies that no statement of the store scans a table, except those listed here with a reason. */
 import pg from 'pg'
 import t from 'tap'
-import { SEARCH_MAX } from '../../../service/plant-store.ts'
+import { SEARCH_MAX } from '../../../service/store/plant-store.ts'
 import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/feed/change-retention.ts'
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/postgres/plants/counts.ts'
 import { SEARCH } from '../../../src/stores/postgres/plants/searches.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { LIST } from '../../../src/stores/postgres/records/records.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
 /** Statements that can scan a table, with the reason. */

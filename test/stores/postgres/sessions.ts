@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import type { Test } from 'tap'
 import type { Connections } from '../../../src/stores/postgres/connection/connections.ts'
-import type { PostgresServer } from '../../../tools/postgres/server.ts'
+import type { PostgresServer } from '../../../tools/postgres/postgres-server.ts'
 
 /** A server that refuses connections: port 1 is reserved, and nothing listens on it. */
 export const UNREACHABLE = 'postgres://plants@127.0.0.1:1/postgres'

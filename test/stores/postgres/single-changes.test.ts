@@ -2,13 +2,13 @@
 
 import pg from 'pg'
 import t from 'tap'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { ConnectionShare } from '../../../src/stores/postgres/connection/connection-share.ts'
 import { Deadline } from '../../../src/stores/postgres/connection/deadline.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { createAll, removals } from '../../helpers/lists.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { createIn, updateIn } from '../../helpers/single-changes.ts'
+import { createAll, removals } from '../../helpers/plants/lists.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
+import { createIn, updateIn } from '../../helpers/plants/single-changes.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 
 const { server, migratedDatabase } = await sharedPostgres()

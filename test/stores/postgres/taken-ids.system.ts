@@ -2,11 +2,11 @@
 
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import type { PlantChange } from '../../../service/plant-store.ts'
+import type { PlantChange } from '../../../service/store/plant-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { createAll, removals } from '../../helpers/lists.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { createIn } from '../../helpers/single-changes.ts'
+import { createAll, removals } from '../../helpers/plants/lists.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { exported } from '../plants.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import t from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { sharedPostgres } from '../../helpers/shared-postgres.ts'
-import { testLeases } from '../webhook-suite.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
+import { testLeases } from '../suites/webhook-suite.ts'
 
 t.test('a lease expires', async (t) => {
   const { migratedDatabase } = await sharedPostgres()

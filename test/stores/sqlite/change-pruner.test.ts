@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Change } from '../../../service/change-feed.ts'
+import type { Change } from '../../../service/store/change-feed.ts'
 import { RetentionClock } from '../../../src/stores/shared/retention-clock.ts'
 import {
   prepareExcess,

@@ -9,7 +9,7 @@ import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase, openExisting } from '../../../src/stores/sqlite/file/database.ts'
 import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
-import { insertToken } from '../../helpers/token-rows.ts'
+import { insertToken } from '../../helpers/service/token-rows.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`

@@ -2,8 +2,8 @@ import t from 'tap'
 import { CommitSignal } from '../../../src/stores/sqlite/feed/commit-signal.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { Reader } from '../../../src/stores/sqlite/reads/reader.ts'
-import { freezeClock } from '../../helpers/frozen-clock.ts'
-import { isSettled } from '../../helpers/settled.ts'
+import { freezeClock } from '../../helpers/processes/frozen-clock.ts'
+import { isSettled } from '../../helpers/processes/settled.ts'
 
 const same = () => 0
 

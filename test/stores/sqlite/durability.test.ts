@@ -4,12 +4,12 @@ import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { createIn } from '../../helpers/single-changes.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { commitsIn } from './files.ts'
 
 t.test('commits of the writer wait for the disk', async (t) => {
   const file = join(t.testdir(), 'plants.db')
-  const script = new URL('./writer-settings.ts', import.meta.url)
+  const script = new URL('./writer/writer-settings.ts', import.meta.url)
   const thread = new Worker(script, { workerData: { file, lockTimeout: 0 } })
   const [settings] = await once(thread, 'message')
   t.same(settings, [{ journal: 'wal', synchronous: 2n }])

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { createIn } from '../../helpers/single-changes.ts'
-import { changesAfter, contentOf, latest, pageOf } from '../changes.ts'
+import { inMemory, makeFolder } from '../../../tools/tap/temporary-folders.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
+import { changesAfter, contentOf, latest, pageOf } from '../feed-reads.ts'
 import { backUp } from './files.ts'
 
 const lockTimeout = 5000

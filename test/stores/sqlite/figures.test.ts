@@ -4,16 +4,16 @@ import { rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import {
   prepareMeasurement,
   type SpaceFigures,
   SqliteMetrics,
 } from '../../../src/stores/sqlite/writer/sqlite-metrics.ts'
-import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { createAll } from '../../helpers/lists.ts'
-import { createIn } from '../../helpers/single-changes.ts'
+import { inMemory, makeFolder } from '../../../tools/tap/temporary-folders.ts'
+import { createAll } from '../../helpers/plants/lists.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { figuresSuite, plant, valueIn, WAITING } from '../figures.ts'
 
 const DURATION = 'plant_store_commit_duration_seconds'

@@ -9,9 +9,9 @@ import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { createAll } from '../../helpers/lists.ts'
-import { createIn } from '../../helpers/single-changes.ts'
-import { changesAfter, eventually, latest, pageOf } from '../changes.ts'
+import { createAll } from '../../helpers/plants/lists.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
+import { changesAfter, eventually, latest, pageOf } from '../feed-reads.ts'
 import { scatteredIds } from '../plants.ts'
 
 const lockTimeout = 5000

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { NewPlant } from '../../../service/plant-store.ts'
+import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { inMemory, makeFolder } from '../../../tools/temporary-folders.ts'
-import { createIn } from '../../helpers/single-changes.ts'
+import { inMemory, makeFolder } from '../../../tools/tap/temporary-folders.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { storeSuite } from '../store-suite.ts'
 
 /** Long enough that a slow machine does not cause an error. */

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { testLeases } from '../webhook-suite.ts'
+import { testLeases } from '../suites/webhook-suite.ts'
 
 t.test('a lease expires', async (t) => {
   const file = join(t.testdir(), 'plants.db')

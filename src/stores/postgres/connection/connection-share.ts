@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { type Deadline, TimedOut } from './deadline.ts'
 
 /** A limit on the connections that some calls use at the same time, so that the others are left to other calls. */

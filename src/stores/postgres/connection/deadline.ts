@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 
 /** A call took too long. The server may be down, slow, or waiting for another transaction. */
 export class TimedOut extends StoreUnavailable {}

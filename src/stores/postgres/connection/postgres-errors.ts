@@ -1,8 +1,8 @@
 import pg from 'pg'
-import { known } from '../../../../contract/known.ts'
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { known } from '../../../../core/known.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { incompleteError, restrictedError } from '../../../../service/restriction.ts'
-import { codeOf, messageOf } from '../../../system/errors.ts'
+import { codeOf, messageOf } from '../../../system/user-errors.ts'
 import { damagedError } from '../../shared/store-error.ts'
 
 /** The database has refused a change to plants. The detail is the source of a mirror, and empty if it is frozen. */

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import type { OnProblem } from '../../shared/engine.ts'
 import { damagedError } from '../../shared/store-error.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import type { StoreAdvice } from '../../shared/store.ts'
 
 /** Settings of the server that decide how many standbys a commit waits for. */

@@ -2,7 +2,7 @@
  * The tables of the change feed, and the triggers on `plants` that write it. A row has the changes of one statement in
  * arrays. See README.md, "The change feed".
  */
-import type { Change } from '../../../../service/change-feed.ts'
+import type { Change } from '../../../../service/store/change-feed.ts'
 
 /** The types of changes by their letter in the table. */
 export const CHANGE_TYPES: Readonly<Record<string, Change['type']>> = {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import type { Connections } from '../connection/connections.ts'
 import type { Run } from '../connection/pooled-client.ts'
 import { isLockTimeout } from '../connection/postgres-errors.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { shareResult } from '../../../../time/shared-result.ts'
+import { shareResult } from '../../../../core/time/shared-result.ts'
 
 const INTERVAL_MS = 200
 

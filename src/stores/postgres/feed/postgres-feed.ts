@@ -3,8 +3,8 @@ import type {
   ChangePage,
   ChangesRequest,
   NoChanges,
-} from '../../../../service/change-feed.ts'
-import { shareRuns } from '../../../../time/shared-result.ts'
+} from '../../../../service/store/change-feed.ts'
+import { shareRuns } from '../../../../core/time/shared-result.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { NEW_FEED, type OnProblem, type Retention } from '../../shared/engine.ts'
 import type { Connections } from '../connection/connections.ts'

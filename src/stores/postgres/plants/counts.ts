@@ -1,10 +1,10 @@
-import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
+import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
 import {
   COUNT_MAX,
   type CountedRange,
   type CountRequest,
   SEARCH_MAX,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
 import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'

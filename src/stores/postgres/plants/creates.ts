@@ -1,4 +1,4 @@
-import type { CreateResult, NewPlant, Plant } from '../../../../service/plant-store.ts'
+import type { CreateResult, NewPlant, Plant } from '../../../../service/store/plant-store.ts'
 import type { Postponed } from '../../shared/group-commit.ts'
 import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import { LARGE_PLANTS, repeatCreate } from '../../shared/plant-change.ts'

@@ -1,5 +1,5 @@
-import type { ListResult } from '../../../../service/plant-store.ts'
-import type { Guard } from '../../../../service/record-store.ts'
+import type { ListResult } from '../../../../service/store/plant-store.ts'
+import type { Guard } from '../../../../service/store/record-store.ts'
 import { type GuardedList, hasEffect } from '../../shared/plant-change.ts'
 import type { Connections } from '../connection/connections.ts'
 import { LOCK_STORE } from '../connection/locks.ts'

@@ -1,11 +1,11 @@
-import { known } from '../../../../contract/known.ts'
+import { known } from '../../../../core/known.ts'
 import {
   type ChangeResult,
   isRefusal,
   LIST_TEXT_MAX,
   type ListResult,
   type StoredPlant,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import type { Postponed } from '../../shared/group-commit.ts'
 import {
   type ChangeList,

@@ -1,5 +1,5 @@
 /** The columns of the table `plants` in statements. */
-import type { StoredPlant } from '../../../../service/plant-store.ts'
+import type { StoredPlant } from '../../../../service/store/plant-store.ts'
 import { CONTENT_COLUMNS, contentValues, PLANT_COLUMNS, type PlantRow } from '../../shared/rows.ts'
 import { textLength } from '../feed/change-tables.ts'
 

@@ -1,4 +1,4 @@
-import type { NewPlant } from '../../../../service/plant-store.ts'
+import type { NewPlant } from '../../../../service/store/plant-store.ts'
 import { PLANT_COLUMNS } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'

@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader'
-import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import { plantJson } from '../../../../service/plant-content.ts'
+import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
+import { plantJson } from '../../../../service/store/plant-content.ts'
 import {
   PAGE_TEXT_MAX,
   type PageRequest,
   type PlantPage,
   type StoredPlant,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { PLANT_COLUMNS, type PlantRow, pageOf, toPlant } from '../../shared/rows.ts'

@@ -1,4 +1,4 @@
-import { mergeFields } from '../../../../service/plant-content.ts'
+import { mergeFields } from '../../../../service/store/plant-content.ts'
 import {
   type ChangeOf,
   type ChangeOutcome,
@@ -6,7 +6,7 @@ import {
   type NoMatch,
   type PlantPatch,
   type StoredPlant,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import {
   CONTENT_COLUMNS,
   contentValues,

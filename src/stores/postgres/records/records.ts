@@ -5,7 +5,7 @@ import type {
   RecordKind,
   RecordList,
   StoredRecord,
-} from '../../../../service/record-store.ts'
+} from '../../../../service/store/record-store.ts'
 import { RECORD_COLUMNS, type RecordRow, toRecord } from '../../shared/rows.ts'
 import { LOCK_STORE } from '../connection/locks.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'

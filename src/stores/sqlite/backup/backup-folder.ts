@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { codeOf, messageOf } from '../../../system/errors.ts'
+import { codeOf, messageOf } from '../../../system/user-errors.ts'
 import { PRIVATE_FOLDER_MODE } from '../../../system/file-modes.ts'
 import type { BackupFolder, BackupFolderOptions, FolderBackup } from '../../shared/engine.ts'
 import { StoreError } from '../../shared/store-error.ts'

@@ -5,7 +5,7 @@
 
 import { statSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
+import { known } from '../../../../core/known.ts'
 import type { BackupSummary } from '../../shared/engine.ts'
 import { hashFile } from '../check/checksum.ts'
 import { countRows, findFault, findIntegrityFaults } from '../check/sqlite-check.ts'

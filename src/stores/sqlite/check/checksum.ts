@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
-import { messageOf } from '../../../system/errors.ts'
+import { messageOf } from '../../../system/user-errors.ts'
 import { type Finding, fault, ok } from '../../shared/check-result.ts'
 import { StoreError } from '../../shared/store-error.ts'
 

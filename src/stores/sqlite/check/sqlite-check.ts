@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
+import { known } from '../../../../core/known.ts'
 import {
   type CheckResult,
   countFinding,

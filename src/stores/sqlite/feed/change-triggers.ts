@@ -12,7 +12,7 @@
  * `ends` is 1 if a transaction ends with the change. A trigger cannot know that, so it writes 0, and the writer marks the
  * last change of each transaction and of each list. It is null for changes that were logged before schema version 7.
  */
-import type { Change } from '../../../../service/change-feed.ts'
+import type { Change } from '../../../../service/store/change-feed.ts'
 import { FEED_ID_BYTES } from '../../shared/cursor.ts'
 
 /** The types of changes by their number in the table. SQLite needs no space for the values 0 and 1. */

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { damagedError } from '../../shared/store-error.ts'
 import { mapError } from './sqlite-errors.ts'
 

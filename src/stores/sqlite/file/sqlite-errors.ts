@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { codeOf, messageOf } from '../../../system/errors.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
+import { codeOf, messageOf } from '../../../system/user-errors.ts'
 import { damagedError } from '../../shared/store-error.ts'
 
 /** Another connection has held a lock for longer than the timeout. */

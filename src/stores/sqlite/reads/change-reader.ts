@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
+import { known } from '../../../../core/known.ts'
 import type {
   Change,
   ChangePage,
   ChangesRequest,
   NoChanges,
-} from '../../../../service/change-feed.ts'
-import { PAGE_TEXT_MAX } from '../../../../service/plant-store.ts'
+} from '../../../../service/store/change-feed.ts'
+import { PAGE_TEXT_MAX } from '../../../../service/store/plant-store.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { CHANGES_MAX, ROW_TEXT_MAX, ROWS_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS, toChange } from '../../shared/rows.ts'

@@ -1,4 +1,4 @@
-import { known } from '../../../../contract/known.ts'
+import { known } from '../../../../core/known.ts'
 import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import { CONTENT_COLUMNS } from '../../shared/rows.ts'
 

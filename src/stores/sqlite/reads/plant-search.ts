@@ -3,7 +3,7 @@ import {
   PAGE_TEXT_MAX,
   type PlantPage,
   type SearchRequest,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
 import { pageOf } from '../../shared/rows.ts'
 import { lastIdOf, PLANT_JSON } from './plant-json.ts'

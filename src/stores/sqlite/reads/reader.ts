@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import { INT64_MAX, INT64_MIN } from '../../../../contract/int64.ts'
-import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/change-feed.ts'
-import { textLength } from '../../../../service/plant-content.ts'
+import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
+import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/store/change-feed.ts'
+import { textLength } from '../../../../service/store/plant-content.ts'
 import {
   type CountedRange,
   type CountRequest,
@@ -13,13 +13,13 @@ import {
   StoreUnavailable,
   type TagPage,
   type TagsRequest,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import type {
   RecordKey,
   RecordKind,
   RecordList,
   StoredRecord,
-} from '../../../../service/record-store.ts'
+} from '../../../../service/store/record-store.ts'
 import { assertReadable } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
 import {

@@ -4,7 +4,7 @@ import {
   PAGE_TEXT_MAX,
   type TagPage,
   type TagsRequest,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
 
 /** The beginning of a tag, of LISTED_TAG_MAX characters. A shorter one is the whole tag. */

@@ -5,9 +5,9 @@ import {
   type Worker,
 } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { ThreadModule } from '../../../threads/thread-module.ts'
+import { known } from '../../../../core/known.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
+import { ThreadModule } from '../../../system/thread-module.ts'
 import type { OnProblem } from '../../shared/engine.ts'
 import { type SqliteOptions, WAL_PAGES } from '../file/database.ts'
 import { OpenFile } from '../file/file-identity.ts'

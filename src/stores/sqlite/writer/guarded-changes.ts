@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { ListResult } from '../../../../service/plant-store.ts'
-import type { Guard, RecordChange } from '../../../../service/record-store.ts'
+import type { ListResult } from '../../../../service/store/plant-store.ts'
+import type { Guard, RecordChange } from '../../../../service/store/record-store.ts'
 import { type GuardedList, hasEffect } from '../../shared/plant-change.ts'
 import { RENEW_FEED } from '../feed/change-triggers.ts'
 import { RAISE_BARRIER, REMOVE_BARRIER } from '../file/restriction-barrier.ts'

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
-import { textLength } from '../../../../service/plant-content.ts'
+import { known } from '../../../../core/known.ts'
+import { textLength } from '../../../../service/store/plant-content.ts'
 import {
   type ChangeOutcome,
   type ChangeResult,
@@ -9,7 +9,7 @@ import {
   type ListResult,
   type PlantChange,
   type StoredPlant,
-} from '../../../../service/plant-store.ts'
+} from '../../../../service/store/plant-store.ts'
 import { ROW_TEXT_MAX } from '../../shared/page-limits.ts'
 import {
   type ChangeList,

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { ApplyMode, RecordChange } from '../../../../service/record-store.ts'
+import type { ApplyMode, RecordChange } from '../../../../service/store/record-store.ts'
 
 /** Prepares RecordStore.changeRecords. The caller runs it in a transaction. */
 export function prepareRecordChanges(db: Database) {

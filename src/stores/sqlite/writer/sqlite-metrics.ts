@@ -1,8 +1,8 @@
 import { realpath, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Counter, Gauge, Histogram } from '@prometheus-io/client'
-import { shareResult } from '../../../../time/shared-result.ts'
-import { within } from '../../../../time/within.ts'
+import { shareResult } from '../../../../core/time/shared-result.ts'
+import { within } from '../../../../core/time/within.ts'
 import { CommitMetrics, DURATION_BOUNDS } from '../../shared/store-metrics.ts'
 
 const SPACE = [

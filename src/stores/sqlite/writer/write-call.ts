@@ -1,5 +1,5 @@
-import type { ChangeOutcome, ListResult, PlantChange } from '../../../../service/plant-store.ts'
-import type { ApplyMode, Guard, RecordChange } from '../../../../service/record-store.ts'
+import type { ChangeOutcome, ListResult, PlantChange } from '../../../../service/store/plant-store.ts'
+import type { ApplyMode, Guard, RecordChange } from '../../../../service/store/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {

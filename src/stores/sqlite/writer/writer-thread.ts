@@ -1,10 +1,10 @@
 /** Commits in a thread of its own, so that requests do not wait for the disk or for locks. */
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { StoreUnavailable } from '../../../../service/plant-store.ts'
-import { messageOf } from '../../../system/errors.ts'
-import { serveCalls } from '../../../threads/remote-calls.ts'
-import { toReply } from '../../../threads/reply.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
+import { messageOf } from '../../../system/user-errors.ts'
+import { serveCalls } from '../../../system/remote-calls.ts'
+import { toReply } from '../../../system/reply.ts'
 import { isFull, sumSizes } from '../../shared/group-commit.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import { openDatabase } from '../file/database.ts'

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { known } from '../../../../contract/known.ts'
+import { known } from '../../../../core/known.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
 import { type ChangeList, isGuarded } from '../../shared/plant-change.ts'
 import { preparePrune } from '../feed/change-pruner.ts'

@@ -1,6 +1,6 @@
-import type { PostgresServer } from '../../../../tools/postgres/server.ts'
-import type { Owner } from '../../../helpers/command.ts'
-import { until } from '../../../helpers/until.ts'
+import type { PostgresServer } from '../../../../tools/postgres/postgres-server.ts'
+import type { Owner } from '../../../helpers/processes/command.ts'
+import { until } from '../../../helpers/processes/until.ts'
 import type { History } from '../../history.ts'
 import { Service } from '../../services/service.ts'
 

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../../../tools/postgres/server.ts'
+import { startPostgres } from '../../../../tools/postgres/postgres-server.ts'
 import { Relay } from '../../../patroni/relay.ts'
 import type { Disaster } from '../disaster.ts'
 import { Replica, settle } from './replica.ts'

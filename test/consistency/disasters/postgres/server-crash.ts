@@ -1,5 +1,5 @@
-import { startPostgres } from '../../../../tools/postgres/server.ts'
-import { OWN_FIELDS, WITH_FIELDS } from '../../../helpers/nursery.ts'
+import { startPostgres } from '../../../../tools/postgres/postgres-server.ts'
+import { OWN_FIELDS, WITH_FIELDS } from '../../../helpers/plants/nursery.ts'
 import type { Place } from '../../services/target.ts'
 import type { Disaster } from '../disaster.ts'
 import { settle, startReplicas } from './replica.ts'

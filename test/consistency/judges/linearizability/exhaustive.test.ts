@@ -1,7 +1,7 @@
 /** The search, which leaves out what cannot matter, agrees with one that tries every order. */
 import { randomInt } from 'node:crypto'
 import t from 'tap'
-import { runs } from '../../../helpers/runs.ts'
+import { runs } from '../../../helpers/plants/runs.ts'
 import { Random } from '../../../hostile/fuzz/random.ts'
 import type { Call } from '../../history.ts'
 import { IMPOSSIBLE, keyOf, type State } from '../../operations/register.ts'

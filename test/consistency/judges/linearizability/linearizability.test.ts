@@ -1,7 +1,7 @@
 /** The judge of linearizability accepts what can have happened, and rejects what cannot. */
 import { join } from 'node:path'
 import t from 'tap'
-import { runs } from '../../../helpers/runs.ts'
+import { runs } from '../../../helpers/plants/runs.ts'
 import { type Call, History, type Mark } from '../../history.ts'
 import { timelinesOf } from '../timelines.ts'
 import {

@@ -1,8 +1,8 @@
 /** Judges each value that runs and undos write, and what they report. */
 import { ok } from 'node:assert/strict'
 import type { Plant } from '../../../../client/client.ts'
-import { members } from '../../../../contract/members.gen.ts'
-import { describePlants } from '../../../../contract/plant.ts'
+import { members } from '../../../../core/members/members.gen.ts'
+import { describePlants } from '../../../../core/members/plant.ts'
 import type { Intent } from '../../../../page/changes/delivery.ts'
 import type { Schedule } from '../../../interleavings/schedules.ts'
 import type { Write } from './shared-service.ts'

@@ -9,12 +9,12 @@ import {
   UnknownOutcomeError,
 } from '../../../../client/client.ts'
 import { hasCondition } from '../../../../client/errors.ts'
-import { members } from '../../../../contract/members.gen.ts'
-import { describePlants } from '../../../../contract/plant.ts'
-import { entityTag } from '../../../../contract/plant-version.ts'
+import { members } from '../../../../core/members/members.gen.ts'
+import { describePlants } from '../../../../core/members/plant.ts'
+import { entityTag } from '../../../../core/members/plant-version.ts'
 import type { ChangeClient } from '../../../../page/changes/change-run.ts'
 import { isRace } from '../../../../page/changes/delivery.ts'
-import { contentVersion } from '../../../../service/plant-store.ts'
+import { contentVersion } from '../../../../service/store/plant-store.ts'
 import type { Schedule } from '../../../interleavings/schedules.ts'
 
 const { hasSameContent, pickContent } = describePlants(members)

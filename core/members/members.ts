@@ -1,0 +1,65 @@
+import { readDecimal } from '../json/decimal.ts'
+import { parseInt64 } from '../json/int64.ts'
+import type { FieldSchema } from './own-fields.ts'
+
+/** How to recognize the values of each type, and how to read them from text, such as a cell or the field of a form. */
+const TYPES = {
+  int64: { isValue: (value: unknown) => typeof value === 'bigint', read: parseInt64 },
+  int32: { isValue: (value: unknown) => Number.isInteger(value), read: readInt32 },
+  number: { isValue: (value: unknown) => typeof value === 'number', read: readDecimal },
+  boolean: { isValue: (value: unknown) => typeof value === 'boolean', read: readBoolean },
+  string: { isValue: (value: unknown) => typeof value === 'string', read: (text: string) => text },
+} as const
+
+export type MemberType = keyof typeof TYPES
+
+export type MemberValue = bigint | number | boolean | string
+
+/** A member of a plant. */
+export interface Member {
+  readonly name: string
+  readonly type: MemberType
+  readonly isRequired: boolean
+  /** Only own fields have one. */
+  readonly schema?: FieldSchema
+}
+
+function readInt32(text: string): number | undefined {
+  const integer = Number(parseInt64(text))
+  return integer === (integer | 0) ? integer : undefined
+}
+
+/** In any case, because spreadsheets write `TRUE`. */
+function readBoolean(text: string): boolean | undefined {
+  if (!/^(?:true|false)$/i.test(text)) return undefined
+  return text.toLowerCase() === 'true'
+}
+
+export function isMemberType(type: unknown): type is MemberType {
+  return Object.hasOwn(TYPES, String(type))
+}
+
+/** Whether a value has the type of a member. */
+export function isValueOf({ type }: Member, value: unknown): value is MemberValue {
+  return TYPES[type].isValue(value)
+}
+
+/** Reads a value from text. Returns undefined if the text is not one of the member's type. */
+export function readText({ type }: Member, text: string): MemberValue | undefined {
+  return TYPES[type].read(text)
+}
+
+/** A value as text, from which `readText` reads the same value. */
+export function writeText(value: MemberValue): string {
+  return String(value)
+}
+
+/** A value as JSON. JSON.stringify rejects bigints. */
+export function writeJson(value: MemberValue): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}
+
+/** The value of an object's own member; undefined if it has none. */
+export function ownValue(values: object, name: string): unknown {
+  return Object.hasOwn(values, name) ? (values as { [name: string]: unknown })[name] : undefined
+}

@@ -1,0 +1,34 @@
+import { members as baseMembers } from '../../core/members/members.gen.ts'
+import type { Member } from '../../core/members/members.ts'
+import type { FieldSchema } from '../../core/members/own-fields.ts'
+import { describePlants } from '../../core/members/plant.ts'
+import { describeRecords } from '../../core/files/record-formats.ts'
+
+/** A member that the operator of the service has added. */
+export interface OwnMember extends Member {
+  readonly schema: FieldSchema
+}
+
+// `setOwnMembers` assigns these. Read them when they are needed, not when a module loads.
+
+/** The members of a plant, in their order in files and forms. */
+export let members = baseMembers
+export let ownMembers: readonly OwnMember[] = []
+/** The names of the own members whose values are bigints. */
+export let int64Fields: readonly string[] = []
+export let { contentMembers, hasSameContent, pickContent, textLength, toFields } =
+  describePlants(members)
+export let { recordFormats, spreadsheetFormat } = describeRecords(members)
+
+/** Sets the members that plants have in addition to those of every service. */
+export function setOwnMembers(own: readonly Member[]): void {
+  members = [...baseMembers, ...own]
+  ownMembers = members.filter(isOwn)
+  int64Fields = own.filter(({ type }) => type === 'int64').map(({ name }) => name)
+  ;({ contentMembers, hasSameContent, pickContent, textLength, toFields } = describePlants(members))
+  ;({ recordFormats, spreadsheetFormat } = describeRecords(members))
+}
+
+export function isOwn(member: Member): member is OwnMember {
+  return member.schema !== undefined
+}

@@ -1,0 +1,68 @@
+import type { Plant, StoredPlant } from '../../client/client.ts'
+import { type Member, type MemberValue, ownValue, writeText } from '../../core/members/members.ts'
+import type { BulkChange } from '../changes/bulk-change.ts'
+import { replaceMembers } from '../changes/merge.ts'
+import { controlOf } from '../drafts/control.ts'
+import { contentOf, findInvalid, type Typed } from '../drafts/typed.ts'
+import { contentMembers, isOwn } from '../model/current-members.ts'
+import { cut, memberLabel } from '../text/display-text.ts'
+
+/** Enough to recognize a value. */
+const VALUE_LENGTH = 60
+
+/** The members that many plants can share a value of: all but the name. */
+export function sharedMembers(): readonly Member[] {
+  return contentMembers.filter(({ name }) => name !== 'name')
+}
+
+/**
+ * Gives plants the same value of a member.
+ *
+ * @param text the value as a person has typed it. Undefined for no value
+ * @returns the change of the plants that have another value, or what is wrong with the text, as a sentence
+ */
+export function setMember(
+  plants: readonly StoredPlant[],
+  member: Member,
+  text: string | undefined,
+): BulkChange | string {
+  const typed: Typed = { id: '', name: '', tag: undefined, [member.name]: text }
+  const invalid = findInvalid(typed)
+  if (invalid !== undefined) return invalid.problem
+  const wanted = contentOf(typed)
+  const value = ownValue(wanted, member.name)
+  return {
+    title: describe(member, wanted),
+    intents: plants
+      .filter((plant) => ownValue(plant, member.name) !== value)
+      .map((plant) => ({
+        id: plant.id,
+        before: plant,
+        after: replaceMembers(plant, [member], wanted),
+      })),
+  }
+}
+
+export function deletePlants(plants: readonly StoredPlant[]): BulkChange {
+  return {
+    title: 'Delete plants',
+    intents: plants.map((plant) => ({ id: plant.id, before: plant, after: undefined })),
+  }
+}
+
+function describe(member: Member, wanted: Plant): string {
+  const value = ownValue(wanted, member.name) as MemberValue | undefined
+  if (!isOwn(member)) {
+    return value === undefined ? `Remove the ${member.name}` : set(member.name, writeText(value))
+  }
+  const label = memberLabel(member)
+  if (value === undefined) return `Remove ${label}`
+  const text = writeText(value)
+  const control = controlOf(member, text)
+  const choices = control.kind === 'choice' ? control.choices : []
+  return set(label, choices.find((choice) => choice.text === text)?.label ?? text)
+}
+
+function set(label: string, value: string): string {
+  return `Set ${label} to “${cut(value, VALUE_LENGTH)}”`
+}

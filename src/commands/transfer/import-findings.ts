@@ -1,0 +1,90 @@
+import type { NewPlant } from '../../../service/store/plant-store.ts'
+import { escapeControlCharacters } from '../../system/control-characters.ts'
+import {
+  type Counts,
+  type OnConflict,
+  type OnError,
+  REMEMBERED_IDS,
+  type StoredResult,
+} from '../../transfer/import.ts'
+import { type DryRun, quotePlant } from './dry-run.ts'
+
+/** How to import the records after one that stops the import. */
+const HINTS = {
+  conflict: 'use --on-conflict keep or --on-conflict replace to import the rest',
+  invalid: 'use --on-error skip to import the rest',
+}
+
+type Findings = Pick<DryRun, 'firstDifferent' | 'hasForgotten'>
+
+interface Policy {
+  readonly onConflict: OnConflict
+  readonly onError: OnError
+}
+
+/** Describes what a dry run finds: the first record with each result, and where an import would stop. */
+export class ImportPreview {
+  readonly #dryRun: Findings
+  readonly #stops: { readonly conflict: boolean; readonly invalid: boolean }
+  readonly #firsts = new Map<keyof Counts, string>()
+  #stop: { readonly record: string; readonly hint: string } | undefined
+
+  constructor(dryRun: Findings, { onConflict, onError }: Policy) {
+    this.#dryRun = dryRun
+    this.#stops = { conflict: onConflict === 'stop', invalid: onError === 'stop' }
+  }
+
+  /** Whether a record would stop an import. */
+  get isStopped(): boolean {
+    return this.#stop !== undefined
+  }
+
+  /** See RecordImportOptions.onFirst. */
+  noteFirst(result: StoredResult, where: string, plant: NewPlant): void {
+    const isDifferent = result === 'replaced' || result === 'kept'
+    const content = isDifferent ? this.#compare(plant) : quotePlant(plant)
+    this.#firsts.set(result, `${where}: ${content}`)
+  }
+
+  /** See RecordImportOptions.onRefused. */
+  noteRefused(where: string, reason: string, conflicting?: NewPlant): void {
+    const kind = conflicting === undefined ? 'invalid' : 'conflict'
+    const isFirst = !this.#firsts.has('refused')
+    const isStop = this.#stops[kind] && this.#stop === undefined
+    if (!isFirst && !isStop) return
+    const content = conflicting === undefined ? '' : `: ${this.#compare(conflicting)}`
+    const record = `${where}: ${escapeControlCharacters(reason)}${content}`
+    if (isFirst) this.#firsts.set('refused', record)
+    if (isStop) this.#stop = { record: isFirst ? where : record, hint: HINTS[kind] }
+  }
+
+  /** The first record with a result, as a line of the summary. */
+  describeFirst(result: keyof Counts): string {
+    const first = this.#firsts.get(result)
+    return first === undefined ? '' : `  first: ${first}\n`
+  }
+
+  /** The end of the summary. */
+  describeEnd(): string {
+    const lines = ['dry run: nothing was stored\n']
+    if (this.#stop !== undefined) {
+      const { record, hint } = this.#stop
+      lines.unshift(`an import would stop at ${record}; ${hint}\n`)
+    }
+    if (this.#dryRun.hasForgotten) {
+      const remembered = REMEMBERED_IDS.toLocaleString('en')
+      lines.unshift(
+        `more than ${remembered} plants would change: later records that repeat an id can be counted as created\n`,
+      )
+    }
+    return lines.join('')
+  }
+
+  /** Quotes a plant next to the one that it differs from. Only for the first such plant. */
+  #compare(plant: NewPlant): string {
+    const { firstDifferent } = this.#dryRun
+    const quoted = quotePlant(plant)
+    const note = quoted === firstDifferent ? ' (they differ after the part shown)' : ''
+    return `${quoted}; stored: ${firstDifferent}${note}`
+  }
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { members } from '../../../core/members/members.gen.ts'
+import { DryRun } from '../../../src/commands/transfer/dry-run.ts'
+import { ImportPreview } from '../../../src/commands/transfer/import-findings.ts'
+import { openReader } from '../../../src/stores/engines.ts'
+import { importsOf } from '../../helpers/plants/imports.ts'
+
+/** Imports into a database with the plants 1, `one`, and 2, `two`. */
+async function dryRunsOf(t: Test) {
+  const imports = importsOf(t)
+  const { database, file, load } = imports
+  await load([file('stored.csv', 'id,name\n1,one\n2,two\n')])
+  const before = readFileSync(database)
+  /** Dry-runs an import of a file with these lines. */
+  const dryRun = async (lines: readonly string[], ...options: string[]) => {
+    const finished = await load([file('plants.csv', lines.join('\n')), ...options, '--dry-run'])
+    t.ok(readFileSync(database).equals(before), 'the database is unchanged')
+    const { code, stdout, stderr } = finished
+    return { code, lines: stdout.split('\n'), stderr }
+  }
+  return { ...imports, dryRun }
+}
+
+const create = (id: bigint, name: string) => ({ type: 'create', id, name }) as const
+const put = (id: bigint, name: string) => ({ type: 'put', id, name }) as const
+
+const END = 'dry run: nothing was stored'
+
+t.test('an invalid record would stop the import, and the rest is read', async (t) => {
+  const { database, dryRun } = await dryRunsOf(t)
+  const lines = ['id,name', '1,one', 'x,\x9b', '3,three', '4,"\x9bfour"', 'y,']
+  t.strictSame(await dryRun(lines), {
+    code: 1,
+    lines: [
+      'created 2',
+      '  first: line 4: {"id":3,"name":"three"}',
+      'replayed 1 (already stored with the same content)',
+      '  first: line 2: {"id":1,"name":"one"}',
+      'replaced 0',
+      'kept 0',
+      'refused 2',
+      '  first: line 3: id must be an int64, not "x"',
+      'an import would stop at line 3; use --on-error skip to import the rest',
+      END,
+      `database ${database}`,
+      '',
+    ],
+    stderr: 'line 3: id must be an int64, not "x"\nline 6: id must be an int64, not "y"\n',
+  })
+})
+
+t.test('a conflict would stop the import, also after a skipped record', async (t) => {
+  const { dryRun } = await dryRunsOf(t)
+  const lines = ['id,name', 'x,', '1,\x9b', '1,\x9b', '3,\x9bc', '2,b']
+  t.equal((await dryRun(lines.slice(0, 2), '--on-error', 'skip')).code, 2)
+  const planned = await dryRun(lines, '--on-error', 'skip')
+  t.equal(planned.code, 1)
+  t.equal(planned.lines[1], '  first: line 5: {"id":3,"name":"\\u009bc"}')
+  t.same(planned.lines.slice(5, 9), [
+    'refused 4',
+    '  first: line 2: id must be an int64, not "x"',
+    'an import would stop at line 3: plant 1 already exists with different content: {"id":1,"name":"\\u009b"}; stored: {"id":1,"name":"one"}; use --on-conflict keep or --on-conflict replace to import the rest',
+    END,
+  ])
+  const conflict = 'already exists with different content'
+  t.equal(
+    planned.stderr,
+    `line 2: id must be an int64, not "x"\nline 3: plant 1 ${conflict}\nline 4: plant 1 ${conflict}\nline 6: plant 2 ${conflict}\n`,
+  )
+})
+
+t.test('the first plant that would be replaced or kept is shown with the stored one', async (t) => {
+  const { dryRun } = await dryRunsOf(t)
+  for (const [action, line] of [
+    ['replace', 'replaced 2'],
+    ['keep', 'kept 2'],
+  ] as const) {
+    const { code, lines } = await dryRun(
+      ['id,name,tag', '2,two,x', '1,b,'],
+      '--on-conflict',
+      action,
+    )
+    t.equal(code, 0)
+    const first = '  first: line 2: {"id":2,"name":"two","tag":"x"}; stored: {"id":2,"name":"two"}'
+    t.equal(lines[lines.indexOf(line) + 1], first)
+  }
+})
+
+t.test('a record is compared with an earlier one that would be stored', async (t) => {
+  const { dryRun } = await dryRunsOf(t)
+  const lines = ['id,name', '3,c', '3,d', '3,c']
+  const planned = await dryRun(lines, '--on-conflict', 'replace')
+  t.equal(
+    planned.stderr,
+    'line 3: repeats id 3 of line 2 (replaced)\nline 4: repeats id 3 of line 2 (replaced)\n',
+  )
+  t.ok(
+    planned.lines.includes(
+      '  first: line 3: {"id":3,"name":"d"}; stored: the plant of an earlier record',
+    ),
+  )
+})
+
+t.test('a dry run ends at a record after which nothing can be read', async (t) => {
+  const { dryRun } = await dryRunsOf(t)
+  const { code, lines, stderr } = await dryRun(['id,name', '3,c', 'x,', '4,"d"d', '5,e'])
+  t.equal(code, 1)
+  t.same([lines[0], lines[5]], ['created 1', 'refused 2'])
+  t.match(stderr, /plant-store: reading ended at line 4: correct it and import the file again\n$/)
+})
+
+t.test('the first difference is described, not a later one', async (t) => {
+  const { database } = await dryRunsOf(t)
+  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members)
+  t.teardown(() => dryRun.close())
+  t.same(await dryRun.apply([create(1n, 'x'), create(2n, 'x')]), ['plant-exists', 'plant-exists'])
+  t.same(await dryRun.apply([create(2n, 'y')]), ['plant-exists'])
+  t.equal(dryRun.firstDifferent, '{"id":1,"name":"one"}')
+})
+
+t.test('only a limited number of plants that would change is remembered', async (t) => {
+  const { database } = await dryRunsOf(t)
+  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members, 1)
+  t.teardown(() => dryRun.close())
+  const preview = new ImportPreview(dryRun, { onConflict: 'keep', onError: 'stop' })
+  t.same(await dryRun.apply([put(3n, 'c'), put(3n, 'd'), put(1n, 'one')]), [
+    'created',
+    'changed',
+    'unchanged',
+  ])
+  t.equal(preview.describeEnd(), `${END}\n`)
+  t.same(await dryRun.apply([put(4n, 'd'), put(4n, 'd'), put(3n, 'd')]), [
+    'created',
+    'created',
+    'unchanged',
+  ])
+  t.match(preview.describeEnd(), /^more than 1,048,576 plants would change: .+\n.+\n$/)
+})

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
+import { runHere } from '../../helpers/processes/command-here.ts'
+import { importsOf } from '../../helpers/plants/imports.ts'
+
+const SAMPLE = new URL('../../../data/sample.csv', import.meta.url).pathname
+
+t.test('a file is imported; importing it again changes nothing', async (t) => {
+  const { database, load, stored, summary } = importsOf(t)
+  t.strictSame(await load([SAMPLE]), {
+    code: 0,
+    stdout: summary({ created: 320 }),
+    stderr: '',
+  })
+  const plants = stored()
+  t.match(plants[1], { id: 4, name: 'Abies alba Mill.', tag: 'Tree' })
+  const again = ['import', SAMPLE, '--database', database]
+  t.strictSame(await runHere(again), {
+    code: 0,
+    stdout: summary({ replayed: 320 }),
+    stderr: '',
+  })
+  t.strictSame(stored(), plants)
+})
+
+const FILES = {
+  'bad.jsonl': '{"id":1,"name":"a"}\n{"id":2}\n\x1b[2J\n{"id":3,"name":"c"}\n',
+  'second.csv': 'id,name\n7,second\n',
+  'sheet.csv': '\ufeffid;name;tag\r\n4;Abies;Tree\r\n;;\r\n4;Abies;Tree\r\n5;Acer;\r\n;;',
+  'repeated.csv': 'id,name\n6,a\n6,b\n',
+  'empty.csv': '',
+  'column.csv': 'id,name,Tag\n4,Abies,Tree\n',
+  'member.ndjson': '{"id":4,"name":"Abies","Tag":"Tree"}\n{"id":5,"name":"b"}\n',
+}
+
+const INVALID = "line 2: must have required property 'name'\n"
+const NOT_JSON = `line 3: record is not valid JSON: Unexpected token '\\u001b', "\\u001b[2J" is not valid JSON\n`
+const IMPORT_REST =
+  'with different content; use --on-conflict keep or --on-conflict replace to import the rest\n'
+const EMPTY = 'plant-store: the file is empty: expected a header such as id,name,tag\n'
+const COLUMN =
+  'plant-store: line 1: the header has an unknown column, "Tag" (did you mean "tag"?): expected only id, name, tag; use --ignore-unknown to import the file without unknown columns\n'
+const MEMBER = 'line 1: unknown property "Tag" (did you mean "tag"?)\n'
+const BLANK = 'blank 2 (rows without any value)\n'
+const IGNORED = 'ignored 1 (properties that are not stored: 1 × "Tag" (did you mean "tag"?))\n'
+
+/** Imports into a database with the plant 7, `first`, with the exit code, the counts, the errors and the note. */
+const CASES: readonly [
+  file: keyof typeof FILES,
+  options: string,
+  code: number,
+  counts: Readonly<Record<string, number>>,
+  stderr?: string,
+  note?: string,
+][] = [
+  ['bad.jsonl', '', 1, { created: 1, refused: 1 }, INVALID],
+  ['bad.jsonl', '--on-error skip', 2, { created: 2, refused: 2 }, INVALID + NOT_JSON],
+  ['second.csv', '', 1, { refused: 1 }, `line 2: plant 7 already exists ${IMPORT_REST}`],
+  ['second.csv', '--on-conflict keep', 0, { kept: 1 }],
+  ['second.csv', '--on-conflict replace', 0, { replaced: 1 }],
+  [
+    'repeated.csv',
+    '',
+    1,
+    { created: 1, refused: 1 },
+    `line 3: repeats id 6 of line 2 ${IMPORT_REST}`,
+  ],
+  [
+    'sheet.csv',
+    '',
+    0,
+    { created: 2, replayed: 1 },
+    'line 4: repeats id 4 of line 2 (replayed)\n',
+    BLANK,
+  ],
+  ['empty.csv', '', 1, {}, EMPTY],
+  ['column.csv', '', 1, {}, COLUMN],
+  ['column.csv', '--ignore-unknown', 0, { created: 1 }],
+  ['member.ndjson', '--strict --on-error skip', 2, { created: 1, refused: 1 }, MEMBER],
+  ['member.ndjson', '', 0, { created: 2 }, '', IGNORED],
+]
+
+t.test('the summary and errors say what an import did', async (t) => {
+  const { database, file, load, summary } = importsOf(t)
+  const db = openDatabase({ file: database, lockTimeout: 0 })
+  t.teardown(() => db.close())
+  for (const [name, options, code, counts, stderr = '', note] of CASES) {
+    db.exec("DELETE FROM plants; INSERT INTO plants (id, name) VALUES (7, 'first')")
+    const args = [file(name, FILES[name]), ...options.split(' ').filter(Boolean)]
+    const expected = { code, stdout: summary(counts, note), stderr }
+    t.strictSame(await load(args), expected, `${name} ${options}`)
+  }
+})
+
+t.test('a file that cannot be read causes a one-line error and creates no database', async (t) => {
+  const { database, folder, load } = importsOf(t)
+  const nowhere = join(folder, 'nowhere.csv')
+  const unknown =
+    /^plant-store: cannot tell the format of -: .*; otherwise use --format ndjson or csv or json\n$/
+  for (const [args, says] of [
+    [[nowhere], `plant-store: cannot read ${nowhere}: no such file or directory\n`],
+    [['-'], unknown],
+  ] as const) {
+    t.match(await load(args), { code: 1, stdout: '', stderr: says })
+    t.notOk(existsSync(database))
+  }
+  const read = await load([folder, '--format', 'csv'])
+  t.match(read, { code: 1, stderr: `cannot read ${folder}: illegal operation on a directory` })
+})
+
+t.test('a named pipe is imported to its end', async (t) => {
+  const { folder, load, stored } = importsOf(t)
+  const pipe = join(folder, 'pipe.csv')
+  spawnSync('mkfifo', [pipe])
+  const [finished] = await Promise.all([load([pipe]), writeFile(pipe, 'id,name\n1,a\n2,b\n')])
+  t.match(finished, { code: 0, stderr: '' })
+  t.match(stored(), [{ id: 1 }, { id: 2 }])
+})
+
+t.test('a JSON array is imported into a database in a new folder', async (t) => {
+  const { folder, file } = importsOf(t)
+  const plants = file('plants.json', '[{"id":4,"name":"Abies"},{"id":5}]')
+  const database = join(folder, 'new', 'plants.db')
+  const args = ['import', plants, '--on-error', 'skip', '--create', '--database', database]
+  t.match(await runHere(args), {
+    code: 2,
+    stdout: new RegExp(`^created 1\n[^]*\nrefused 1\ndatabase ${database}\n$`),
+    stderr: "item 2: must have required property 'name'\n",
+  })
+  t.ok(existsSync(database))
+})
+
+t.test('an option that does not apply to the format is rejected', async (t) => {
+  const { database, file, load } = importsOf(t)
+  const csv = file('plants.csv', 'id,name\n1,a\n')
+  const ndjson = file('plants.ndjson', '{"id":1,"name":"a"}\n')
+  for (const [args, says] of [
+    [[csv, '--strict'], /^plant-store: cannot use --strict with CSV, .*; omit it\n$/],
+    [[ndjson, '--ignore-unknown'], /^plant-store: cannot use --ignore-unknown .*--strict/],
+    [[ndjson, '--format', 'json', '--ignore-unknown'], /^plant-store: cannot use --ignore-unknown/],
+  ] as const) {
+    t.match(await load(args), { code: 1, stdout: '', stderr: says })
+  }
+  t.notOk(existsSync(database))
+})

@@ -1,0 +1,99 @@
+import t from 'tap'
+import { guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
+
+const ALL = { id: 'id', name: 'name', tag: 'tag' }
+
+/** The names that are guessed for the id, the name and the tag. */
+function guess(names: readonly string[], ...sample: readonly (readonly unknown[])[]): unknown[] {
+  const columns = names.map((name, index) => ({ key: String(index), name }))
+  const records = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
+  const mapping = guessMapping(columns, records)
+  return [mapping.id, mapping.name, mapping.tag].map((key) => key && names[Number(key)])
+}
+
+for (const { names, guessed } of [
+  { names: ['id', 'name', 'tag'], guessed: ['id', 'name', 'tag'] },
+  { names: ['tag', 'Name', 'name', 'ID', 'id'], guessed: ['id', 'name', 'tag'] },
+  { names: ['ID', ' Name ', 'TAG'], guessed: ['ID', ' Name ', 'TAG'] },
+  { names: ['Common Name', 'Plant ID'], guessed: ['Plant ID', 'Common Name', undefined] },
+  {
+    names: ['Accession Number', 'Scientific Name with Author', 'Common Name', 'Growth Habit'],
+    guessed: ['Accession Number', 'Scientific Name with Author', 'Growth Habit'],
+  },
+  { names: ['species', 'plant', 'family'], guessed: [undefined, 'plant', 'family'] },
+  { names: ['a', ''], guessed: [undefined, undefined, undefined] },
+  { names: ['', ''], guessed: [undefined, '', undefined] },
+]) {
+  t.test(`the columns ${names} are guessed`, async (t) => t.same(guess(names), guessed))
+}
+
+t.test('a column of ids is recognized by its values', async (t) => {
+  const sample = [
+    ['Abies', '1.5', '-4'],
+    ['Acer', '2', ' 5 '],
+  ]
+  t.same(guess(['a', 'b', 'c'], ...sample), ['c', undefined, undefined])
+  t.same(guess(['a', 'b'], ['Abies', 4n]), ['b', undefined, undefined])
+})
+
+const NOT_INTEGER = 'The id must be a whole number, written like 4 or -12'
+const BEYOND = 'The id must be between -9223372036854775808 and 9223372036854775807'
+
+for (const { format, values, result } of [
+  { format: 'csv', values: { id: '4', name: '', tag: '' }, result: { id: 4n, name: '', tag: '' } },
+  {
+    format: 'csv',
+    values: { id: '-9223372036854775808', name: 'a' },
+    result: { id: -(2n ** 63n), name: 'a' },
+  },
+  { format: 'csv', values: { id: '9223372036854775808', name: 'a' }, result: BEYOND },
+  { format: 'csv', values: { name: 'a' }, result: 'The id is missing' },
+  {
+    format: 'csv',
+    values: { id: '007', name: 'a' },
+    result: 'The id must be written without zeros at the start, like 7',
+  },
+  { format: 'csv', values: { id: ' 5\u00a0', name: ' a ' }, result: { id: 5n, name: ' a ' } },
+  { format: 'csv', values: { id: '1E+12', name: 'a' }, result: NOT_INTEGER },
+  { format: 'csv', values: { id: '', name: 'a' }, result: NOT_INTEGER },
+  { format: 'csv', values: { id: '4' }, result: 'The name is missing' },
+  {
+    format: 'csv',
+    values: { id: '4', name: 'a\0' },
+    result: 'The name contains the character U+0000',
+  },
+  {
+    format: 'ndjson',
+    values: { id: 4n, name: 'a', tag: null, x: 1 },
+    result: { id: 4n, name: 'a' },
+  },
+  {
+    format: 'ndjson',
+    values: { id: '4', name: 'a' },
+    result: 'The id must be a number without quotes',
+  },
+  { format: 'ndjson', values: { id: null, name: 'a' }, result: NOT_INTEGER },
+  { format: 'ndjson', values: { id: 2 ** 63, name: 'a' }, result: BEYOND },
+  { format: 'json', values: { id: 4n, name: 4n }, result: 'The name must be text' },
+  { format: 'json', values: { id: 4n, name: null }, result: 'The name must be text, not null' },
+  {
+    format: 'json',
+    values: { id: 4n, name: 'a', tag: '\ud800' },
+    result: 'The tag contains half of a character',
+  },
+] as const) {
+  t.test(`${format}: ${typeof result === 'string' ? result : 'a plant'}`, async (t) => {
+    t.strictSame(plantMapper(ALL, format)({ number: 2, values }), result)
+  })
+}
+
+t.test('without a column for the tag, plants have none', async (t) => {
+  const toPlant = plantMapper({ ...ALL, tag: undefined }, 'csv')
+  const values = { id: '4', name: 'Abies', tag: 'Tree' }
+  t.strictSame(toPlant({ number: 2, values }), { id: 4n, name: 'Abies' })
+})
+
+t.test('a record that cannot be read keeps its problem', async (t) => {
+  const record = { number: 2, values: { id: '4', name: 'a' }, problem: 'row has 3 fields' }
+  t.equal(plantMapper(ALL, 'csv')(record), 'The row has 3 fields')
+})

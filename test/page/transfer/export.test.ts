@@ -1,0 +1,161 @@
+import t from 'tap'
+import { createClient, type PlantStoreClient } from '../../../client/client.ts'
+import { recordFormats } from '../../../core/files/record-formats.ts'
+import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
+import type { Filter } from '../../../page/list/filter.ts'
+import {
+  type ExportFormat,
+  exportName,
+  exportPlants,
+  separatorOf,
+} from '../../../page/transfer/export-run.ts'
+import { fieldsOf, plantMapper } from '../../../page/transfer/file/columns.ts'
+import { openFile } from '../../../page/transfer/file/import-file.ts'
+import { importPlants } from '../../../src/transfer/import.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
+
+let service: Service
+t.before(async () => {
+  service = await startService(t)
+  await importPlants(service.store, PLANTS, 'stop')
+})
+
+const SIGNIFICANT = ['a,b;c\t"d"\r\ne', '', '=1+1', '\u202eabc', '<img onerror=alert(1)>']
+
+const ids = (start: number, count: number) =>
+  Array.from({ length: count }, (_, index) => String(start + index))
+
+const PLANTS = [
+  { id: -(2n ** 63n), name: 'Abies', tag: 'some' },
+  ...SIGNIFICANT.map((name, index) => ({ id: BigInt(index), name })),
+  ...SIGNIFICANT.map((name, index) => ({ id: BigInt(10 + index), name, tag: name })),
+  ...Array.from({ length: 1100 }, (_, index) => ({
+    id: BigInt(100 + index),
+    name: `Acer ${index}`,
+  })),
+  { id: 2n ** 63n - 1n, name: 'Abies alba', tag: 'some' },
+]
+
+function exportAll(format: ExportFormat, filter: Filter = {}, progress: number[] = []) {
+  const { signal } = new AbortController()
+  const onProgress = (plants: number) => progress.push(plants)
+  return exportPlants(createClient(service), filter, format, { signal, onProgress })
+}
+
+for (const format of ['csv', 'ndjson'] as const) {
+  t.test(`${format} is written as on the command line, and read back equal`, async (t) => {
+    const progress: number[] = []
+    const { content: blob } = await exportAll(format, {}, progress)
+    const { header, line } = recordFormats[format]
+    t.equal(await blob.text(), header + PLANTS.map(line).join(''))
+    t.same(progress, [1000, PLANTS.length])
+
+    const file = await openFile(new File([blob], 'plants'))
+    const toPlant = plantMapper(file.guess, file.format)
+    const plants: unknown[] = []
+    for await (const record of file.records()) plants.push(toPlant(record))
+    t.strictSame(plants, PLANTS)
+  })
+}
+
+t.test('CSV for spreadsheets has no formulas', async (t) => {
+  const { content, longIds, firstLongIds } = await exportAll('spreadsheet')
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
+  t.ok(text.startsWith('\ufeffid,name,tag\n'), 'Excel needs a byte order mark')
+  t.match(text, `\n12,"'=1+1","'=1+1"\n`)
+  t.equal(longIds, 2)
+  t.same(firstLongIds, [-(2n ** 63n), 2n ** 63n - 1n])
+  const file = await openFile(new File([content], 'plants'))
+  t.ok(file.isEscaped)
+})
+
+t.test('only the first ids that a spreadsheet rounds are named', async (t) => {
+  const plants = [-1n, 0n, 1n, 2n, 3n].map((distance) => ({
+    id: 10n ** 15n + distance,
+    name: 'Abies',
+  }))
+  const client = { listPlants: async () => ({ plants }) } as unknown as PlantStoreClient
+  const { signal } = new AbortController()
+  const onProgress = () => {}
+  const file = await exportPlants(client, {}, 'spreadsheet', { separator: ';', signal, onProgress })
+  t.equal(file.longIds, 4)
+  t.same(file.firstLongIds, [10n ** 15n, 10n ** 15n + 1n, 10n ** 15n + 2n])
+  t.match(await file.content.text(), 'id;name;tag\n999999999999999;"Abies";\n')
+})
+
+t.test(
+  'an export for a spreadsheet is recognized, also once a spreadsheet has saved it',
+  async (t) => {
+    for (const [content, isEscaped] of [
+      ['id;name;tag\n4;"Abies";"Tree"\n', true],
+      ["Id;Name\r\n4;'=1+1\r\n", true],
+      ['id,name\n4,"Abies, Nana"\n', false],
+      ["id,name\n4,'Abies'\n", false],
+      ['{"id":4,"name":"\'=1"}\n', false],
+    ] as const) {
+      t.equal((await openFile(new File([content], 'plants'))).isEscaped, isEscaped, content)
+    }
+  },
+)
+
+t.test('spreadsheets expect the separator of the locale', async (t) => {
+  t.same(['en', 'en-GB', 'de', 'fr-FR', 'de-CH'].map(separatorOf), [',', ',', ';', ';', ','])
+})
+
+t.test('the name of a file tells its kind, its filter and the day', async (t) => {
+  const day = new Date(2026, 0, 5, 12)
+  t.same(
+    [
+      exportName('csv', {}, day),
+      exportName('spreadsheet', { tag: 'Forb/herb' }, day),
+      exportName('ndjson', { tag: '', q: '../é ×2' }, day),
+      exportName('csv', { q: 'x'.repeat(100) }, day),
+      exportName('csv', { q: '…' }, day),
+      exportName('csv', { untagged: true }, day),
+    ],
+    [
+      'plants-2026-01-05.csv',
+      'plants-spreadsheet-tag-Forb-herb-2026-01-05.csv',
+      'plants-tag-empty-name-é-2-2026-01-05.ndjson',
+      `plants-name-${'x'.repeat(40)}-2026-01-05.csv`,
+      'plants-name-2026-01-05.csv',
+      'plants-untagged-2026-01-05.csv',
+    ],
+  )
+})
+
+t.test('a filter selects the plants', async (t) => {
+  const exportedIds = async (filter: Filter) =>
+    (await (await exportAll('ndjson', filter)).content.text()).match(/(?<="id":)-?\d+/g)
+  t.same(await exportedIds({ tag: 'some' }), ['-9223372036854775808', '9223372036854775807'])
+  t.same(await exportedIds({ tag: '' }), ['11'])
+  t.same(await exportedIds({ q: 'ACER 109' }), ['209', ...ids(1190, 10)])
+  t.equal(await exportedIds({ tag: 'none' }), null)
+})
+
+t.test('an export ends when it is canceled', async (t) => {
+  const controller = new AbortController()
+  const reason = new Error('canceled')
+  const onProgress = () => controller.abort(reason)
+  const { signal } = controller
+  const run = exportPlants(createClient(service), {}, 'csv', { signal, onProgress })
+  await t.rejects(run, reason)
+})
+
+t.test('all refused records are in the file, and the first ones are shown in short', async (t) => {
+  const refused = new RefusedPlants('item')
+  const count = 3000
+  const fields = fieldsOf(
+    { number: 1, values: { id: [1n], name: 'n'.repeat(1000), tag: null } },
+    { id: 'id', name: 'name', tag: 'tag' },
+  )
+  for (let number = 1; number <= count; number++) {
+    refused.add({ number, fields, reason: 'The id must be a whole number' })
+  }
+  t.equal(refused.count, count)
+  t.equal(refused.shown.length, 50)
+  t.match(refused.shown[0], { number: 1, fields: ['[1]', `${'n'.repeat(300)}…`, 'null'] })
+  const lines = (await refused.toFile().text()).split('\n')
+  t.equal(lines.length, count + 2)
+  t.equal(lines[count], `${count},The id must be a whole number,[1],${'n'.repeat(1000)},null,,`)
+})
