@@ -2,12 +2,12 @@
 import './main.css'
 import { render } from 'preact'
 import { type PageSettings, SETTINGS_NAME } from '../core/page-settings.ts'
-import { App } from './root.tsx'
+import { TabStorage } from './access/tab-storage.ts'
 import { UndoLog } from './changes/undo-log.ts'
 import { DraftStorage } from './drafts/draft-storage.ts'
 import { Drafts } from './drafts/drafts.ts'
 import { setOwnMembers } from './model/current-members.ts'
-import { TabStorage } from './access/tab-storage.ts'
+import { App } from './root.tsx'
 
 const element = document.querySelector<HTMLMetaElement>(`meta[name="${SETTINGS_NAME}"]`)
 const { docs, signIn, fields }: PageSettings = JSON.parse(String(element?.content))

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { openSession, storeToken } from './access/session.ts'
 import type { SignIn } from './access/sign-in.ts'
+import type { Owner, TabStorage } from './access/tab-storage.ts'
 import { useSession } from './access/use-session.ts'
 import { Welcome } from './access/welcome.tsx'
 import type { UndoLog } from './changes/undo-log.ts'
@@ -9,7 +10,6 @@ import type { Drafts } from './drafts/drafts.ts'
 import { explain } from './errors/error-text.ts'
 import { useModel } from './model/use-model.ts'
 import { Plants } from './plants/plants-view.tsx'
-import type { Owner, TabStorage } from './access/tab-storage.ts'
 import './access/access.css'
 
 /** What the tab keeps over a reload. */

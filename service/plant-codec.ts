@@ -1,6 +1,6 @@
+import type { Json } from '../core/contract/operation-types.ts'
 import type { components } from '../core/generated/api.gen.ts'
 import type { Member, MemberValue } from '../core/members/members.ts'
-import type { Json } from '../core/contract/operation-types.ts'
 import type { Change } from './store/change-feed.ts'
 import {
   type Content,

@@ -1,16 +1,13 @@
-import { known } from '../core/known.ts'
 import type {
   Client,
   Handlers,
   OperationRequest,
   OperationResult,
 } from '../core/contract/operation-types.ts'
-import type { ChangePage, NoChanges } from './store/change-feed.ts'
+import { known } from '../core/known.ts'
 import { countResults, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failures.ts'
 import type { PlantCodec } from './plant-codec.ts'
-import { hasSameContent } from './store/plant-content.ts'
-import { contentVersion, isRefusal, type PlantFilter, type RequestStore } from './store/plant-store.ts'
 import { countPlants, listTags, searchPlants } from './read-jobs.ts'
 import type { ReadQueues } from './read-queue.ts'
 import {
@@ -19,6 +16,14 @@ import {
   readOnlyReason,
   readRestriction,
 } from './restriction.ts'
+import type { ChangePage, NoChanges } from './store/change-feed.ts'
+import { hasSameContent } from './store/plant-content.ts'
+import {
+  contentVersion,
+  isRefusal,
+  type PlantFilter,
+  type RequestStore,
+} from './store/plant-store.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 

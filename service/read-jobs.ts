@@ -1,5 +1,6 @@
 /** Reads that examine many plants: loops of short reads of a store, between which others are served. */
 import type { PlantCount } from '../core/contract/operation-types.ts'
+import type { InTurn } from './read-queue.ts'
 import {
   PAGE_TEXT_MAX,
   type PlantFilter,
@@ -9,7 +10,6 @@ import {
   type TagPage,
   type TagsRequest,
 } from './store/plant-store.ts'
-import type { InTurn } from './read-queue.ts'
 
 /** How many reads a job makes at most: enough to search 20,000 plants, and to count 100,000. */
 export const READS_MAX = 5

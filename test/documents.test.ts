@@ -7,14 +7,13 @@ import { errorCodes } from '../core/generated/error-codes.gen.ts'
 import { settingOptions } from '../src/commands/console/options.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const DOCUMENTS = globSync(['*.md', 'bench/*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT })
+const DOCUMENTS = globSync(['*.md', 'tools/bench/*.md', 'docs/*.md', 'src/**/*.md'], { cwd: ROOT })
 
 /** A link without a scheme such as `https:`. */
 const RELATIVE_LINK = /\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g
 
 /** A code span with a path below one of our folders, perhaps with a `*`. */
-const PATH =
-  /`((?:bench|bin|client|contract|deploy|docs|page|scripts|service|src|test)\/[\w./*-]*)`/g
+const PATH = /`((?:bin|client|core|deploy|docs|page|service|src|test|tools)\/[\w./*-]*)`/g
 
 const IMAGE = /<img [^>]*>/g
 

@@ -1,8 +1,8 @@
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
-import type { ContractDocument, Schema } from './contract.ts'
 import { parseInt64 } from '../json/int64.ts'
-import { addNumber, addStorable, describeStrings, type NumberRange } from './keywords.ts'
 import type { FieldSchema } from '../members/own-fields.ts'
+import type { ContractDocument, Schema } from './contract.ts'
+import { addNumber, addStorable, describeStrings, type NumberRange } from './keywords.ts'
 
 /** Validates a value. Replaces each number in it with an exact one: an int64 with a bigint. */
 export type Validator = ReturnType<Ajv2020['compile']>

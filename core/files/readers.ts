@@ -1,6 +1,6 @@
 import { CsvReader } from './csv-reader.ts'
-import { JsonArrayReader, NdjsonReader } from './json-readers.ts'
 import type { RecordReader } from './file-record.ts'
+import { JsonArrayReader, NdjsonReader } from './json-readers.ts'
 
 /** How the plants of a file are written. */
 export type Format = 'ndjson' | 'csv' | 'json'

@@ -7,7 +7,6 @@ import {
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
 import { hasSameContent } from '../model/current-members.ts'
-import { ChangeList } from './intent-list.ts'
 import {
   type DeliveryClient,
   deliver,
@@ -17,6 +16,7 @@ import {
   type SaveResult,
 } from './delivery.ts'
 import { findPlants, REQUESTS_MAX } from './find-plants.ts'
+import { ChangeList } from './intent-list.ts'
 import {
   describeConflict,
   describeRefusal,

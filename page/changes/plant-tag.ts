@@ -1,6 +1,11 @@
 import type { Plant } from '../../client/client.ts'
 import { type MemberValue, ownValue, writeJson } from '../../core/members/members.ts'
-import { entityTag, hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
+import {
+  entityTag,
+  hashedText,
+  hashVersion,
+  shortVersion,
+} from '../../core/members/plant-version.ts'
 import { ownMembers } from '../model/current-members.ts'
 
 /**

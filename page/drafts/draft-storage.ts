@@ -1,7 +1,7 @@
 import type { PlantStoreClient } from '../../client/client.ts'
+import type { TabStorage } from '../access/tab-storage.ts'
 import { findPlants } from '../changes/find-plants.ts'
 import { parseId } from '../list/plant-id.ts'
-import type { TabStorage } from '../access/tab-storage.ts'
 import { isCarriedOut } from './draft.ts'
 import type { Drafts } from './drafts.ts'
 

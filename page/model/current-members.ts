@@ -1,8 +1,8 @@
+import { describeRecords } from '../../core/files/record-formats.ts'
 import { members as baseMembers } from '../../core/members/members.gen.ts'
 import type { Member } from '../../core/members/members.ts'
 import type { FieldSchema } from '../../core/members/own-fields.ts'
 import { describePlants } from '../../core/members/plant.ts'
-import { describeRecords } from '../../core/files/record-formats.ts'
 
 /** A member that the operator of the service has added. */
 export interface OwnMember extends Member {

@@ -1,6 +1,6 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import { limits } from '../../core/generated/limits.gen.ts'
 import type { RecordFormat, Separator } from '../../core/files/record-formats.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
 import type { Filter } from '../list/filter.ts'
 import { recordFormats, spreadsheetFormat } from '../model/current-members.ts'
 import { cut } from '../text/display-text.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import type { Json } from '../../core/contract/operation-types.ts'
 import type { components } from '../../core/generated/api.gen.ts'
 import { limits } from '../../core/generated/limits.gen.ts'
-import type { Json } from '../../core/contract/operation-types.ts'
 import { hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'

@@ -1,8 +1,8 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Grant, type Scope, scopes } from '../../core/contract/scopes.ts'
 import { type Clock, systemClock, toDate } from '../../core/time/clock.ts'
-import type { TokenIssuer } from './token-issuer.ts'
 import { SELECTOR_BYTES, type StoredToken, type TokenStore } from '../../service/token-store.ts'
+import type { TokenIssuer } from './token-issuer.ts'
 
 /** What a TokenStore does. */
 export type Tokens = Pick<TokenStore, keyof TokenStore>

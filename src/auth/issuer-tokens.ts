@@ -10,10 +10,10 @@ import {
   UnsecuredJWT,
 } from 'jose'
 import { type Grant, scopes as ourScopes, type Scope } from '../../core/contract/scopes.ts'
-import { IssuerUnavailable, type TokenIssuer } from './token-issuer.ts'
 import { type Clock, systemClock, toDate } from '../../core/time/clock.ts'
 import { messageOf } from '../system/user-errors.ts'
 import type { KeysReading, ReadKeys } from './issuer-keys.ts'
+import { IssuerUnavailable, type TokenIssuer } from './token-issuer.ts'
 
 /** All are asymmetric: with HS256, the issuer's public key could serve as the secret. */
 const ALGORITHMS = [

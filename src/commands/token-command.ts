@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { nameScopes, type Scope, scopes } from '../../core/contract/scopes.ts'
-import { AccessTokens } from '../auth/access-tokens.ts'
 import { type StoredToken, TokenStore } from '../../service/token-store.ts'
+import { AccessTokens } from '../auth/access-tokens.ts'
 import { duration } from '../config/setting-values.ts'
 import { describeDatabase } from '../stores/engines.ts'
 import { CommandError } from '../system/user-errors.ts'

@@ -1,6 +1,7 @@
 /** The faults of a store for tests, and the requests that it has received, as its users see them. */
-import type { ErrorCode } from '../../core/generated/error-codes.gen.ts'
+
 import type { OperationId } from '../../core/contract/operation-types.ts'
+import type { ErrorCode } from '../../core/generated/error-codes.gen.ts'
 
 /**
  * What goes wrong, and for which requests. Without `operation`, `token` and `id`, a fault matches the requests of every

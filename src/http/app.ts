@@ -1,16 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
-import { type ContractDocument, plantMembers, withoutResponses } from '../../core/contract/contract.ts'
+import {
+  type ContractDocument,
+  plantMembers,
+  withoutResponses,
+} from '../../core/contract/contract.ts'
 import type { Client } from '../../core/contract/operation-types.ts'
-import type { AccessTokens } from '../auth/access-tokens.ts'
-import type { ChangesRequest } from '../../service/store/change-feed.ts'
+import type { Clock } from '../../core/time/clock.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { PlantService } from '../../service/plant-service.ts'
-import type { RequestStore } from '../../service/store/plant-store.ts'
 import { ReadQueues } from '../../service/read-queue.ts'
 import type { RestrictionReader } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
-import type { Clock } from '../../core/time/clock.ts'
+import type { ChangesRequest } from '../../service/store/change-feed.ts'
+import type { RequestStore } from '../../service/store/plant-store.ts'
+import type { AccessTokens } from '../auth/access-tokens.ts'
 import type { Config } from '../config/config.ts'
 import { serveDocs } from './docs/docs.ts'
 import { reportHealth } from './health.ts'

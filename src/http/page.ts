@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { type ContractDocument, plantMembers } from '../../core/contract/contract.ts'
 import { PACKAGE } from '../../core/package.ts'
+import { addSettings, type SignInSettings } from '../../core/page-settings.ts'
 import { shareResult } from '../../core/time/shared-result.ts'
 import type { Config } from '../config/config.ts'
 import { DOCS_PATH } from './docs/docs.ts'
@@ -8,7 +9,6 @@ import { preferredType } from './responses/accept.ts'
 import { DOCUMENT, isBuilt, readBuilt } from './responses/built-files.ts'
 import { addVary } from './responses/response.ts'
 import { compressFile, type StaticFile, type StaticFiles } from './responses/static-file.ts'
-import { addSettings, type SignInSettings } from '../../core/page-settings.ts'
 
 /** What `npm run page` builds. */
 const PAGE_FOLDER = new URL('dist/page/', PACKAGE)

@@ -1,5 +1,5 @@
 import { INT64_MIN } from '../../core/json/int64.ts'
-import { type PlantStore, StoreUnavailable } from '../../service/store/plant-store.ts'
+import { retry } from '../../core/time/retries.ts'
 import {
   isConsistent,
   type MirrorRestriction,
@@ -9,11 +9,11 @@ import {
   type restrict,
   STEP_TEXT_MAX,
 } from '../../service/restriction.ts'
-import { retry } from '../../core/time/retries.ts'
-import { MirrorError, SourceUnavailable } from './source-failures.ts'
+import { type PlantStore, StoreUnavailable } from '../../service/store/plant-store.ts'
 import { Lag, type MirrorReport } from './lag.ts'
 import { PendingChanges, type TransactionSize } from './pending-changes.ts'
 import { type MirrorSource, PAGE_SIZE } from './source.ts'
+import { MirrorError, SourceUnavailable } from './source-failures.ts'
 import { type MirrorStep, type PartialMirror, prepareCopyStep, prepareFollowStep } from './steps.ts'
 
 /** The store of a mirror, whose calls can fail until it is opened. */

@@ -1,12 +1,12 @@
 import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
 import { members } from '../../core/members/members.gen.ts'
 import { type PageReader, pageReader } from '../../service/page-reader.ts'
-import type { Plant, PlantChange, PlantStore } from '../../service/store/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
   type RestrictionStep,
 } from '../../service/restriction.ts'
+import type { Plant, PlantChange, PlantStore } from '../../service/store/plant-store.ts'
 import { type FeedPage, type MirrorSource, PAGE_SIZE, type PlantPage } from './source.ts'
 
 /** A mirror that has not copied all plants. */

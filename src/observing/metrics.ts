@@ -3,10 +3,9 @@ import { Gauge, Registry } from '@prometheus-io/client'
 import { PACKAGE } from '../../core/package.ts'
 import { shareResult } from '../../core/time/shared-result.ts'
 import type { Metrics } from '../stores/shared/store-metrics.ts'
-import type { WebhookFigures } from '../webhooks/webhook-deliveries.ts'
 import { measureEventLoop } from './event-loop.ts'
 import { collectProcessMetrics, processMetrics } from './process-metrics.ts'
-import { measureWebhooks } from './webhook-metrics.ts'
+import { measureWebhooks, type WebhookFigures } from './webhook-metrics.ts'
 
 /** Where the metrics come from. */
 export interface MetricsOptions {

@@ -1,5 +1,18 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
-import type { WebhookFigures } from '../webhooks/webhook-deliveries.ts'
+
+/** The number of attempts by result. */
+export interface DeliveryCounts {
+  readonly received: number
+  readonly failed: number
+}
+
+/** The state of a webhook in this process. */
+export interface WebhookFigures extends DeliveryCounts {
+  readonly name: string
+  readonly isPaused: boolean
+  /** How long the next change has been waiting, in seconds. Undefined if another process delivers the webhook. */
+  readonly lag: number | undefined
+}
 
 /** Adds the metrics of webhooks, by name, to a registry. */
 export function measureWebhooks(registry: Registry, read: () => readonly WebhookFigures[]): void {

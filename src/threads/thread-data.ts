@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ContractDocument } from '../../core/contract/contract.ts'
-import type { Config } from '../config/config.ts'
 import type { ReadKeys } from '../auth/issuer-keys.ts'
+import type { Config } from '../config/config.ts'
 import { ThreadModule } from '../system/thread-module.ts'
 import type { HttpServer } from './http-server.ts'
 

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
-import { keysOf } from '../../core/known.ts'
 import type { Format } from '../../core/files/readers.ts'
 import type { ExportFormat, RecordFormat } from '../../core/files/record-formats.ts'
+import { keysOf } from '../../core/known.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
 import type { StoredPlant } from '../../service/store/plant-store.ts'
 import { FileError } from '../system/user-errors.ts'

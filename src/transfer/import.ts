@@ -1,6 +1,11 @@
 import { known } from '../../core/known.ts'
 import { toFailure } from '../../service/failures.ts'
-import type { ChangeResult, ListResult, NewPlant, PlantChange } from '../../service/store/plant-store.ts'
+import type {
+  ChangeResult,
+  ListResult,
+  NewPlant,
+  PlantChange,
+} from '../../service/store/plant-store.ts'
 import type { ApplyMode } from '../../service/store/record-store.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
 

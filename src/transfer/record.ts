@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
-import type { components } from '../../core/generated/api.gen.ts'
 import { type ContractDocument, plantMembers } from '../../core/contract/contract.ts'
-import { known } from '../../core/known.ts'
 import { compileComponent } from '../../core/contract/validators.ts'
+import type { components } from '../../core/generated/api.gen.ts'
+import { known } from '../../core/known.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { NewPlant } from '../../service/store/plant-store.ts'
 

@@ -6,8 +6,8 @@ import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { type ImportStore, importRecords, newCounts } from './import.ts'
 import { openInput } from './input.ts'
-import { readRecords } from './record-batches.ts'
 import { type RecordBatch, recordValidator } from './record.ts'
+import { readRecords } from './record-batches.ts'
 
 /**
  * Stores the seed. Plants that are already stored do not change.

@@ -1,7 +1,7 @@
 /** The content of deliveries, signed as Standard Webhooks specifies (https://github.com/standard-webhooks/standard-webhooks). */
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import type { Change } from '../../service/store/change-feed.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
+import type { Change } from '../../service/store/change-feed.ts'
 import { plantJson } from '../../service/store/plant-content.ts'
 import type { Webhook, WebhookEvent } from '../../service/webhook-store.ts'
 

@@ -1,6 +1,7 @@
 /** When to repeat a failed delivery, and when to give up. */
-import type { WebhookProgress } from '../../service/webhook-store.ts'
+
 import { backoffMs } from '../../core/time/retries.ts'
+import type { WebhookProgress } from '../../service/webhook-store.ts'
 
 const DELAY_MIN_MS = 1000
 export const DELAY_MAX_MS = 3_600_000

@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { known } from '../../core/known.ts'
-import type { ChangeFeed } from '../../service/store/change-feed.ts'
+import { type Clock, systemClock } from '../../core/time/clock.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
-import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { type RestrictionReader, readRestriction } from '../../service/restriction.ts'
 import { SharedFeed } from '../../service/shared-feed.ts'
+import type { ChangeFeed } from '../../service/store/change-feed.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { WEBHOOK_LEASE_MS, type Webhook, type Webhooks } from '../../service/webhook-store.ts'
-import { type Clock, systemClock } from '../../core/time/clock.ts'
+import type { WebhookFigures } from '../observing/webhook-metrics.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { SenderOptions } from './sender.ts'
-import { type DeliveryCounts, WebhookLog } from './webhook-log.ts'
+import { WebhookLog } from './webhook-log.ts'
 
 /**
  * How often to save progress, apply the operator's changes, and take over an expired lease. If the process dies, the
@@ -47,14 +48,6 @@ export interface WebhookDeliveriesOptions extends SenderOptions {
   /** How long changes are retained, in milliseconds. */
   readonly keepChanges: number
   readonly clock?: Pick<Clock, 'now' | 'wait'>
-}
-
-/** The state of a webhook in this process. */
-export interface WebhookFigures extends DeliveryCounts {
-  readonly name: string
-  readonly isPaused: boolean
-  /** How long the next change has been waiting, in seconds. Undefined if another process delivers the webhook. */
-  readonly lag: number | undefined
 }
 
 interface Delivery {

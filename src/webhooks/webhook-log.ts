@@ -1,15 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { WebhookProgress } from '../../service/webhook-store.ts'
 import { LimitedLog } from '../observing/limited-log.ts'
+import type { DeliveryCounts } from '../observing/webhook-metrics.ts'
 
 /** While a webhook keeps failing, its failures are logged at most this often. */
 const FAILURE_PERIOD_MS = 10_000
-
-/** The number of attempts by result. */
-export interface DeliveryCounts {
-  readonly received: number
-  readonly failed: number
-}
 
 /** Logs and counts deliveries. The log has the names of webhooks, but not their URLs, which can contain secrets. */
 export class WebhookLog {

@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { issuerKeys } from '../../src/auth/issuer-keys.ts'
 import { type Issuer, JWKS, METADATA, newKey, startIssuer } from '../helpers/network/issuer.ts'
-import { type StartOptions, startService } from '../helpers/service/service.ts'
 import { until } from '../helpers/processes/until.ts'
+import { type StartOptions, startService } from '../helpers/service/service.ts'
 
 const read = { method: 'GET', path: '/plants' }
 

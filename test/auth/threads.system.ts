@@ -1,8 +1,8 @@
 /** Sign-in with four HTTP threads. */
 import t from 'tap'
 import { startIssuer } from '../helpers/network/issuer.ts'
-import { ask, formatRequest, openLines, startThreads, THREADS } from '../helpers/service/threads.ts'
 import { until } from '../helpers/processes/until.ts'
+import { ask, formatRequest, openLines, startThreads, THREADS } from '../helpers/service/threads.ts'
 
 t.test(
   'all threads accept the tokens of an issuer, and share what they read from it',

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { AccessTokens, type Tokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
+import { AccessTokens, type Tokens } from '../../src/auth/access-tokens.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
 
 export const NOW = Date.parse('2026-11-20T12:00:00.000Z')

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { SELECTOR_BYTES, type StoredToken } from '../../service/token-store.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { CI, NOW, setUp, verify } from './token-setup.ts'
 
 t.test('a use is noted at most once a minute', async (t) => {

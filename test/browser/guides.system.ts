@@ -1,7 +1,7 @@
 /** The guides in a real browser. */
 import t from 'tap'
-import { GUIDES } from '../../tools/build/guide-pages.ts'
 import { visit } from '../../tools/browser/visit.ts'
+import { GUIDES } from '../../tools/build/guide-pages.ts'
 import { startService } from '../helpers/service/service.ts'
 import { problemsOf, SMALL_PHONE, testInBrowser } from './plants-page.ts'
 import { startProxy } from './prefix-proxy.ts'

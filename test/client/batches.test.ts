@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap'
 import { BatchError, type NewPlant, toJson } from '../../client/client.ts'
 import { createAll } from '../helpers/plants/lists.ts'
-import { type Service, startService } from '../helpers/service/service.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import {
   answered,
   connectThrough,

@@ -7,8 +7,8 @@ import {
   PlantStoreError,
 } from '../../client/client.ts'
 import { contentOf, EXPIRED, latestCursor } from '../helpers/plants/changes.ts'
-import { type Service, startService } from '../helpers/service/service.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import {
   answered,
   connectThrough,

@@ -1,8 +1,8 @@
 /** The errors for requests that the service rejects, and for responses that violate the contract. */
 import t, { type Test } from 'tap'
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
-import { errorCodes } from '../../core/generated/error-codes.gen.ts'
 import type { OperationId } from '../../core/contract/operation-types.ts'
+import { errorCodes } from '../../core/generated/error-codes.gen.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 import { answered, connectThrough, type Fault, HTML, thrownBy } from './faulty-proxy.ts'
 

@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap'
 import { type ClientOptions, createClient } from '../../client/client.ts'
 import { startFaulty } from '../faults/faulty-service.ts'
-import { type Service, startService } from '../helpers/service/service.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { startFaultyProxy, thrownBy } from './faulty-proxy.ts'
 
 const PAGE = 'https://app.example/pages/first?query#fragment'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { runHere } from '../helpers/processes/command-here.ts'
 import { useStore } from './use-store.ts'
 

@@ -1,7 +1,11 @@
 /** Acknowledgements of a primary with two synchronous standbys. test/consistency/ judges failovers. */
 
 import t from 'tap'
-import { type CreateResult, type NewPlant, StoreUnavailable } from '../../service/store/plant-store.ts'
+import {
+  type CreateResult,
+  type NewPlant,
+  StoreUnavailable,
+} from '../../service/store/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../helpers/plants/lists.ts'
 import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'

@@ -4,12 +4,12 @@ import t, { type Test } from 'tap'
 import type { OperationId } from '../../core/contract/operation-types.ts'
 import type { Fault } from '../../src/faults/fault.ts'
 import { issue, writeFiles } from '../helpers/network/certificates.ts'
-import { latestCursor } from '../helpers/plants/changes.ts'
 import { openConnection } from '../helpers/network/connection.ts'
-import { type Call, readAll, type Service } from '../helpers/service/service.ts'
-import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
-import { ask } from '../helpers/service/threads.ts'
 import { connectTls } from '../helpers/network/tls-client.ts'
+import { latestCursor } from '../helpers/plants/changes.ts'
+import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
+import { type Call, readAll, type Service } from '../helpers/service/service.ts'
+import { ask } from '../helpers/service/threads.ts'
 import {
   CALLS,
   create,

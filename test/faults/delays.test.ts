@@ -3,8 +3,8 @@ import t from 'tap'
 import type { Fault } from '../../src/faults/fault.ts'
 import { openConnection } from '../helpers/network/connection.ts'
 import { EventStream } from '../helpers/network/event-stream.ts'
-import type { Call } from '../helpers/service/service.ts'
 import { until } from '../helpers/processes/until.ts'
+import type { Call } from '../helpers/service/service.ts'
 import {
   create,
   type FaultyService,

@@ -4,7 +4,12 @@ import type { OperationId } from '../../core/contract/operation-types.ts'
 import type { Fault, RecordedRequest } from '../../src/faults/fault.ts'
 import { FaultInjection } from '../../src/faults/fault-injection.ts'
 import type { RecorderLimits } from '../../src/faults/request-recorder.ts'
-import { type Call, type Service, type StartOptions, startService } from '../helpers/service/service.ts'
+import {
+  type Call,
+  type Service,
+  type StartOptions,
+  startService,
+} from '../helpers/service/service.ts'
 
 export const name = 'Abies alba Mill.'
 export const create: Call = { body: { id: 4n, name } }

@@ -1,8 +1,8 @@
 /** What is recorded about requests. */
 import { once } from 'node:events'
 import t from 'tap'
-import { halfACreate } from '../helpers/service/client.ts'
 import { EventStream } from '../helpers/network/event-stream.ts'
+import { halfACreate } from '../helpers/service/client.ts'
 import {
   create,
   type FaultyService,

@@ -1,6 +1,6 @@
 import { extendContract, loadContract } from '../../core/contract/contract.ts'
-import { answerCheck, contract } from '../helpers/service/contract-check.ts'
 import { OWN_FIELDS } from '../helpers/plants/nursery.ts'
+import { answerCheck, contract } from '../helpers/service/contract-check.ts'
 import type { Response } from './responses.ts'
 
 interface Asked {

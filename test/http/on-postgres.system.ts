@@ -3,8 +3,8 @@
  * store's own suites compare the engines on arbitrary plants.
  */
 import t from 'tap'
-import { postgres } from '../helpers/service/engine.ts'
 import { runFiles } from '../helpers/processes/run-files.ts'
+import { postgres } from '../helpers/service/engine.ts'
 import { startOn, startService } from '../helpers/service/service.ts'
 
 startOn(t, await postgres())

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createClient, PlantStoreError } from '../../client/client.ts'
 import { freePort } from '../../tools/postgres/postgres-server.ts'
-import { type Service, startService } from '../helpers/service/service.ts'
 import { until } from '../helpers/processes/until.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 
 const GUIDE = readFileSync(new URL('../../docs/deploying.md', import.meta.url), 'utf8')
 

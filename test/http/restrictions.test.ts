@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
 import { type Restriction, restrict } from '../../service/restriction.ts'
 import { CALLS } from '../faults/faulty-service.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
 import { BEGUN, CONSISTENT, COPIED, makeMirror } from '../helpers/service/mirrors.ts'
 import { type Call, type Service, startService } from '../helpers/service/service.ts'
-import { createIn } from '../helpers/plants/single-changes.ts'
 
 const name = 'Abies alba Mill.'
 const create: Call = { body: { id: 5n, name } }

@@ -1,17 +1,22 @@
 /** Each status and error that the contract documents, with its body, and the headers of CORS and of all responses. */
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
-import { type ErrorCode, errorCodes } from '../../core/generated/error-codes.gen.ts'
 import type { OperationId } from '../../core/contract/operation-types.ts'
 import type { Scope } from '../../core/contract/scopes.ts'
+import { type ErrorCode, errorCodes } from '../../core/generated/error-codes.gen.ts'
 import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import type { Config } from '../../src/config/config.ts'
 import { serviceBusy } from '../../src/http/responses/api-error.ts'
-import { EXPIRED } from '../helpers/plants/changes.ts'
 import { formatHead } from '../helpers/network/connection.ts'
-import { type Answer, operations, responsesOutsideOperations } from '../helpers/service/contract-check.ts'
 import { APP, corsHeaders, formatHeaders, members, STRANGER } from '../helpers/network/cors.ts'
 import { Issuer, newKey } from '../helpers/network/issuer.ts'
+import { EXPIRED } from '../helpers/plants/changes.ts'
+import { createIn } from '../helpers/plants/single-changes.ts'
+import {
+  type Answer,
+  operations,
+  responsesOutsideOperations,
+} from '../helpers/service/contract-check.ts'
 import { makeMirror } from '../helpers/service/mirrors.ts'
 import {
   type Call,
@@ -21,7 +26,6 @@ import {
   sendRaw,
   startService,
 } from '../helpers/service/service.ts'
-import { createIn } from '../helpers/plants/single-changes.ts'
 import { PlantModel } from '../stores/plant-model.ts'
 
 const BODY_LIMIT = 1000

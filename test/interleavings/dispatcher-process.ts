@@ -1,7 +1,7 @@
 /** Processes that deliver while they have the lease. */
 import { deepEqual, equal } from 'node:assert/strict'
-import type { Change } from '../../service/store/change-feed.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
+import type { Change } from '../../service/store/change-feed.ts'
 import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import type { Webhook } from '../../service/webhook-store.ts'
 import { Dispatcher, type DispatcherOptions } from '../../src/webhooks/dispatcher.ts'

@@ -4,14 +4,14 @@ import { mock } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { INT64_MAX } from '../../core/json/int64.ts'
-import type { Change } from '../../service/store/change-feed.ts'
-import type { Plant, StoredPlant } from '../../service/store/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
   type RestrictionResult,
   type RestrictionStep,
 } from '../../service/restriction.ts'
+import type { Change } from '../../service/store/change-feed.ts'
+import type { Plant, StoredPlant } from '../../service/store/plant-store.ts'
 import { hasEffect } from '../../src/stores/shared/plant-change.ts'
 import { replay } from '../stores/feed-reads.ts'
 import { PlantModel } from '../stores/plant-model.ts'

@@ -1,10 +1,10 @@
 /** A process that mirrors, whose calls take effect and respond when the schedule says so. */
 import { INT64_MIN } from '../../core/json/int64.ts'
-import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import type { RestrictionStep } from '../../service/restriction.ts'
-import { MirrorError, SourceUnavailable } from '../../src/mirror/source-failures.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import type { FeedPage, PlantPage, Source } from '../../src/mirror/source.ts'
+import { MirrorError, SourceUnavailable } from '../../src/mirror/source-failures.ts'
 import { pageWith } from '../stores/plants.ts'
 import { cursorOf, type Model, positionOf, URL } from './mirror-model.ts'
 import { aborted } from './schedules.ts'

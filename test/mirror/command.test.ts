@@ -5,8 +5,8 @@ import { tokenFromEnvironment } from '../../src/config/config.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { type FaultyService, startFaulty } from '../faults/faulty-service.ts'
 import { runHere } from '../helpers/processes/command-here.ts'
-import type { Service } from '../helpers/service/service.ts'
 import { until } from '../helpers/processes/until.ts'
+import type { Service } from '../helpers/service/service.ts'
 import { fill, plantsOf } from './mirrored.ts'
 
 let service: Service

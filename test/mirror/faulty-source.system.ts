@@ -10,8 +10,8 @@ import {
   passed,
   startFaultyProxy,
 } from '../client/faulty-proxy.ts'
-import { startService } from '../helpers/service/service.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { startService } from '../helpers/service/service.ts'
 import { change, fill, plantsOf, TestMirror } from './mirrored.ts'
 
 /** The tests share it, but each makes changes of its own. */

@@ -11,8 +11,8 @@ import {
   restrict,
 } from '../../service/restriction.ts'
 import { createAll } from '../helpers/plants/lists.ts'
-import { type Service, startService } from '../helpers/service/service.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { latest } from '../stores/feed-reads.ts'
 import { change, fill, plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 

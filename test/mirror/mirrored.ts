@@ -1,22 +1,22 @@
 /** A service on SQLite, and a database that mirrors it. */
 
 import type { Test } from 'tap'
-import type { NewPlant, StoredPlant } from '../../service/store/plant-store.ts'
 import {
   isConsistent,
   type MirrorRestriction,
   readRestriction,
   restrict,
 } from '../../service/restriction.ts'
+import type { NewPlant, StoredPlant } from '../../service/store/plant-store.ts'
 import { type MirrorOptions, mirror } from '../../src/mirror/mirror.ts'
 import { type MirrorSource, Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { importPlants } from '../../src/transfer/import.ts'
-import { sqlite } from '../helpers/service/engine.ts'
-import type { Caller, Service } from '../helpers/service/service.ts'
 import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
 import { until } from '../helpers/processes/until.ts'
+import { sqlite } from '../helpers/service/engine.ts'
+import type { Caller, Service } from '../helpers/service/service.ts'
 import { latest } from '../stores/feed-reads.ts'
 
 interface RunOptions extends Partial<Omit<MirrorOptions, 'source'>> {

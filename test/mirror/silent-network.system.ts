@@ -1,7 +1,7 @@
 /** A network between a mirror and its source that no longer forwards anything, and reports nothing. */
 import t, { type Test } from 'tap'
-import { type Service, startService } from '../helpers/service/service.ts'
 import { until } from '../helpers/processes/until.ts'
+import { type Service, startService } from '../helpers/service/service.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { change, fill, plantsOf, TestMirror } from './mirrored.ts'
 

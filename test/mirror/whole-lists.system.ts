@@ -2,20 +2,20 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import type { StoredPlant } from '../../service/store/plant-store.ts'
 import {
   isConsistent,
   type RestrictionStep,
   restrict,
   STEP_TEXT_MAX,
 } from '../../service/restriction.ts'
-import { SourceUnavailable } from '../../src/mirror/source-failures.ts'
+import type { StoredPlant } from '../../service/store/plant-store.ts'
 import type { MirrorSource } from '../../src/mirror/source.ts'
+import { SourceUnavailable } from '../../src/mirror/source-failures.ts'
+import { each, removals } from '../helpers/plants/lists.ts'
+import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
 import { runHere } from '../helpers/processes/command-here.ts'
 import { type Engine, postgres, sqlite } from '../helpers/service/engine.ts'
-import { each, removals } from '../helpers/plants/lists.ts'
 import { type Service, startOn, startService } from '../helpers/service/service.ts'
-import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
 import { latest } from '../stores/feed-reads.ts'
 import { plantsOf, TestMirror, withRestrict } from './mirrored.ts'
 

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { inMemory, makeFolder } from '../../tools/tap/temporary-folders.ts'
-import { createPlant } from '../helpers/service/client.ts'
 import { formatHead, isFree, openConnection } from '../helpers/network/connection.ts'
 import { EventStream } from '../helpers/network/event-stream.ts'
+import { createPlant } from '../helpers/service/client.ts'
 import { type Metrics, scrape, scrapeUntil } from '../helpers/service/metrics.ts'
 
 /** Starts a service with an admin port, by default on a database in memory. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { createPlant, logged } from '../helpers/service/client.ts'
 import { Command } from '../helpers/processes/command.ts'
 import { until } from '../helpers/processes/until.ts'
+import { createPlant, logged } from '../helpers/service/client.ts'
 
 const DAMAGED = { error: 50302, message: 'the store is unavailable: its database is damaged' }
 

@@ -11,10 +11,10 @@ import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { PostgresStore } from '../../src/stores/postgres/postgres-store.ts'
 import { freePort, PostgresServer, startPostgres } from '../../tools/postgres/postgres-server.ts'
 import { createIn, updateIn } from '../helpers/plants/single-changes.ts'
-import { exportSuite } from '../stores/suites/export-suite.ts'
-import { feedSuite } from '../stores/suites/feed-suite.ts'
 import { modelSuite } from '../stores/model-suite.ts'
 import type { Engine } from '../stores/store-suite.ts'
+import { exportSuite } from '../stores/suites/export-suite.ts'
+import { feedSuite } from '../stores/suites/feed-suite.ts'
 import { tokenSuite } from '../stores/suites/token-suite.ts'
 
 /** Its path in Debian's package. */

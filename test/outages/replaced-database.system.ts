@@ -3,8 +3,8 @@ import { copyFileSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/stores/sqlite/file/database.ts'
-import { createPlant, logged } from '../helpers/service/client.ts'
 import { Command } from '../helpers/processes/command.ts'
+import { createPlant, logged } from '../helpers/service/client.ts'
 
 const REPLACED = {
   error: 50302,

@@ -10,8 +10,8 @@ import t, { type Test } from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../src/index.ts'
 import { FileError } from '../../src/system/user-errors.ts'
-import { createPlant, halfACreate } from '../helpers/service/client.ts'
 import { withoutTap } from '../helpers/processes/command.ts'
+import { createPlant, halfACreate } from '../helpers/service/client.ts'
 
 const FIR = { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' }
 

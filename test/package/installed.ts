@@ -28,21 +28,19 @@ const { filename, size, unpackedSize, files } = packed
 t.comment(`packed ${size} bytes, unpacked ${unpackedSize}, ${files.length} files`)
 
 t.test('the package contains the built files and nothing else', async (t) => {
-  const sources = globSync('{src,contract,service,formats,time}/**/*.ts', { cwd: CHECKOUT })
+  const sources = globSync('{src,core,service}/**/*.ts', { cwd: CHECKOUT })
   const built = sources
     .filter((file) => !file.endsWith('.d.ts'))
     .map((file) => file.replace(/\.ts$/, ''))
     .flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
-  const assets = globSync(['src/**/*.{css,svg}', 'contract/*.json'], { cwd: CHECKOUT }).map(
-    (file) => `dist/${file}`,
-  )
+  const assets = globSync('src/**/*.{css,svg}', { cwd: CHECKOUT }).map((file) => `dist/${file}`)
   // Packing has built it.
   const page = globSync('dist/{guides,page}/*', { cwd: CHECKOUT })
   for (const file of ['guides/index.html', 'page/main.js']) t.ok(page.includes(`dist/${file}`))
   const documents = globSync(
     [
-      '{CHANGELOG,README,SECURITY}.md',
-      'bench/{README.md,*.svg}',
+      '{CHANGELOG,README}.md',
+      'tools/bench/{README.md,results/*.svg}',
       'data/nursery.*',
       'deploy/**/*.*',
       'docs/*.{http,md}',

@@ -1,8 +1,8 @@
 /** Drafts that survive when the page is left, reloaded or crashes. */
 import t from 'tap'
+import { TabStorage } from '../../page/access/tab-storage.ts'
 import { DraftStorage } from '../../page/drafts/draft-storage.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
-import { TabStorage } from '../../page/access/tab-storage.ts'
 import { openTab } from './tab.ts'
 
 const LARGE = 2n ** 63n - 1n

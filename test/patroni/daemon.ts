@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openSync } from 'node:fs'
-import { kill } from '../../tools/postgres/processes.ts'
 import type { Owner } from '../../tools/postgres/postgres-server.ts'
+import { kill } from '../../tools/postgres/processes.ts'
 
 /** The user that the programs run as; undefined if that is the one who runs the test. */
 export interface User {

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { extendContract, loadContract, ownFields, plantMembers } from '../../core/contract/contract.ts'
+import {
+  extendContract,
+  loadContract,
+  ownFields,
+  plantMembers,
+} from '../../core/contract/contract.ts'
 import type { MemberValue } from '../../core/members/members.ts'
 import type { OwnField } from '../../core/members/own-fields.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'

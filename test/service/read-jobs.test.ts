@@ -1,4 +1,6 @@
 import t from 'tap'
+import { countPlants, listTags, READS_MAX, searchPlants } from '../../service/read-jobs.ts'
+import type { InTurn } from '../../service/read-queue.ts'
 import {
   COUNT_MAX,
   type CountRequest,
@@ -8,8 +10,6 @@ import {
   type StoredPlant,
   type TagsRequest,
 } from '../../service/store/plant-store.ts'
-import { countPlants, listTags, READS_MAX, searchPlants } from '../../service/read-jobs.ts'
-import type { InTurn } from '../../service/read-queue.ts'
 import { pageWith, plantsIn } from '../stores/plants.ts'
 
 const atOnce: InTurn = (read) => read()

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Client } from '../../core/contract/operation-types.ts'
 import type { Grant } from '../../core/contract/scopes.ts'
-import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { ReadQueue, ReadQueues } from '../../service/read-queue.ts'
+import { StoreUnavailable } from '../../service/store/plant-store.ts'
 
 /** How many can wait. */
 const PLACES = 64

@@ -1,6 +1,7 @@
 /** Waiting for changes: what readers share, and that they miss nothing. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { SharedFeed } from '../../service/shared-feed.ts'
 import type {
   Change,
   ChangeFeed,
@@ -8,7 +9,6 @@ import type {
   ChangesRequest,
   NoChanges,
 } from '../../service/store/change-feed.ts'
-import { SharedFeed } from '../../service/shared-feed.ts'
 
 /** Longer than any test. */
 const LONG_MS = 60_000

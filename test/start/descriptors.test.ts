@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ConfigError } from '../../src/config/config.ts'
 import { connectionsPossible, readFiles } from '../../src/start/descriptors.ts'
-import { logged } from '../helpers/service/client.ts'
 import { Command } from '../helpers/processes/command.ts'
+import { logged } from '../helpers/service/client.ts'
 
 t.test('connections leave descriptors for everything else', async (t) => {
   const limit = (max: number, threads: number, files: number) => {

@@ -13,8 +13,8 @@ import {
   declaredFields,
   readStoredFields,
 } from '../../src/stores/shared/stored-fields.ts'
-import { readSetting } from '../helpers/service/settings.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { readSetting } from '../helpers/service/settings.ts'
 
 const KEEP = { hide: false }
 const HIDE = { hide: true }

@@ -8,8 +8,8 @@ import {
 import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
-import { readSetting } from '../helpers/service/settings.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
+import { readSetting } from '../helpers/service/settings.ts'
 
 const DIGEST = 'ab'.repeat(32)
 const OTHER = 'cd'.repeat(32)

@@ -1,6 +1,6 @@
+import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import { contentVersion } from '../../service/store/plant-store.ts'
 import type { RecordChange } from '../../service/store/record-store.ts'
-import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/plants/lists.ts'
 import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'

@@ -1,7 +1,7 @@
 /** Followers in every thread see the changes that any thread makes. */
 import t from 'tap'
-import { latestCursor } from '../helpers/plants/changes.ts'
 import { EventStream } from '../helpers/network/event-stream.ts'
+import { latestCursor } from '../helpers/plants/changes.ts'
 import { ask, formatRequest, openLines, THREADS, threadOf } from '../helpers/service/threads.ts'
 import { sharedService } from './shared-service.ts'
 

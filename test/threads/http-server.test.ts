@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { type ContractDocument, loadContract } from '../../core/contract/contract.ts'
 import { defaultConfig, storeOptions } from '../../src/config/config.ts'
-import { type HttpServer, prepareHttpServer } from '../../src/threads/http-server.ts'
 import { openStore } from '../../src/stores/engines.ts'
+import { type HttpServer, prepareHttpServer } from '../../src/threads/http-server.ts'
 
 async function prepare(t: Test, contract = loadContract()): Promise<HttpServer> {
   const config = { ...defaultConfig(), database: ':memory:' }

@@ -1,10 +1,10 @@
 import { Server } from 'node:net'
 import t, { type Test } from 'tap'
 import { type Config, defaultConfig } from '../../src/config/config.ts'
-import { canSharePort } from '../../src/threads/port-reservation.ts'
-import { chooseCount, planThreads } from '../../src/threads/thread-plan.ts'
 import { startPlantStore } from '../../src/index.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
+import { canSharePort } from '../../src/threads/port-reservation.ts'
+import { chooseCount, planThreads } from '../../src/threads/thread-plan.ts'
 
 t.test('by default, at most eight threads serve, and one processor is left', async (t) => {
   t.same([1, 2, 3, 4, 8, 9, 10, 128].map(chooseCount), [1, 1, 2, 3, 7, 8, 8, 8])

@@ -1,8 +1,8 @@
 /** Tokens that are revoked while several threads serve. test/consistency/ judges what clients see of plants. */
 
 import t from 'tap'
-import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../service/token-store.ts'
+import { AccessTokens } from '../../src/auth/access-tokens.ts'
 import { openStore } from '../../src/stores/engines.ts'
 import { ask, formatRequest, openLines } from '../helpers/service/threads.ts'
 import { sharedService } from './shared-service.ts'

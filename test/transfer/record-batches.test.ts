@@ -1,11 +1,11 @@
 import t from 'tap'
 import { loadContract } from '../../core/contract/contract.ts'
+import { RECORD_LENGTH_MAX } from '../../core/files/file-record.ts'
 import type { Format } from '../../core/files/readers.ts'
 import { recordFormats } from '../../core/files/record-formats.ts'
-import { RECORD_LENGTH_MAX } from '../../core/files/file-record.ts'
 import { exportFormats } from '../../src/transfer/format.ts'
-import { readRecords } from '../../src/transfer/record-batches.ts'
 import type { ParseResult, ReadOptions } from '../../src/transfer/record.ts'
+import { readRecords } from '../../src/transfer/record-batches.ts'
 
 const contract = loadContract()
 

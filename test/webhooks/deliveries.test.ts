@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { Webhook as Verifier } from 'standardwebhooks'
 import t, { type Test } from 'tap'
+import { restrict } from '../../service/restriction.ts'
 import type { ChangePage, ChangesRequest } from '../../service/store/change-feed.ts'
 import { StoreUnavailable } from '../../service/store/plant-store.ts'
-import { restrict } from '../../service/restriction.ts'
 import { WebhookStore, webhookEvents } from '../../service/webhook-store.ts'
 import { newSecret } from '../../src/webhooks/message.ts'
-import { contract, dereference, schemaErrors } from '../helpers/service/contract-check.ts'
 import { each } from '../helpers/plants/lists.ts'
-import { CONSISTENT, makeMirror } from '../helpers/service/mirrors.ts'
 import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
+import { contract, dereference, schemaErrors } from '../helpers/service/contract-check.ts'
+import { CONSISTENT, makeMirror } from '../helpers/service/mirrors.ts'
 import { save } from '../stores/suites/webhook-suite.ts'
 import {
   plantsIn,

@@ -5,10 +5,10 @@
  */
 
 import { loadContract, plantMembers } from '../../core/contract/contract.ts'
-import { prepareParser } from '../../core/json/exact-json.ts'
 import { compileComponent } from '../../core/contract/validators.ts'
-import { jsonBodies } from './load/hostile-bodies.ts'
+import { prepareParser } from '../../core/json/exact-json.ts'
 import { median } from './figures/statistics.ts'
+import { jsonBodies } from './load/hostile-bodies.ts'
 
 const MB = 1e6
 

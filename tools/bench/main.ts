@@ -3,11 +3,17 @@
  * another commit, other settings or other numbers of plants. README.md explains the figures.
  */
 import { Option } from 'commander'
-import { checkOut, describeWorkingTree } from './servers/checkout.ts'
 import { benchmark, type Options as Common, parseNumbers } from './bench-options.ts'
-import { runBenchmark } from './report.ts'
 import { count } from './figures/statistics.ts'
-import { BARE_SERVERS, bareSubject, OWN_PROGRAM, type Subject, serviceSubject } from './servers/subjects.ts'
+import { runBenchmark } from './report.ts'
+import { checkOut, describeWorkingTree } from './servers/checkout.ts'
+import {
+  BARE_SERVERS,
+  bareSubject,
+  OWN_PROGRAM,
+  type Subject,
+  serviceSubject,
+} from './servers/subjects.ts'
 
 const STORED = [100_000]
 const SERVICE = 'plant store'

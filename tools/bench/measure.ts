@@ -2,12 +2,18 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../src/system/user-errors.ts'
+import type { LoadOptions } from './bench-options.ts'
+import { type Shares, watchProcessors } from './figures/machine.ts'
 import { checkAnswers, isServed } from './load/answers.ts'
 import { type Generate, generateOnAll, type Measured } from './load/generators.ts'
-import { type Shares, watchProcessors } from './figures/machine.ts'
-import type { LoadOptions } from './bench-options.ts'
+import {
+  backgroundOf,
+  FIRST_ID,
+  type Kind,
+  plantsPerRequest,
+  requestsOf,
+} from './load/request-kinds.ts'
 import { type ProcessorTime, watchThreads } from './processor-time.ts'
-import { backgroundOf, FIRST_ID, type Kind, plantsPerRequest, requestsOf } from './load/request-kinds.ts'
 import type { Running, Subject } from './servers/subjects.ts'
 
 /** The result of one slice of load. Times are in milliseconds unless their name has another unit. */

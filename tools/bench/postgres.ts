@@ -7,11 +7,11 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Option } from 'commander'
 import { PostgresServer } from '../postgres/postgres-server.ts'
-import { CORE_SHARE, limitTo, whyUnlimited } from './servers/cgroups.ts'
 import { benchmark, type Options as Common, parseNumbers } from './bench-options.ts'
-import { runBenchmark } from './report.ts'
-import { createToken, fillDatabase, type Server, startServer } from './servers/servers.ts'
 import { percent } from './figures/statistics.ts'
+import { runBenchmark } from './report.ts'
+import { CORE_SHARE, limitTo, whyUnlimited } from './servers/cgroups.ts'
+import { createToken, fillDatabase, type Server, startServer } from './servers/servers.ts'
 import {
   OWN_PROGRAM,
   type Running,

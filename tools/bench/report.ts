@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Chart, draw } from './figures/chart.ts'
-import { findGenerator } from './load/generators.ts'
-import { BUSY, warnIfBusy } from './figures/machine.ts'
-import { measureInTurn, type Run } from './measure.ts'
 import { describeConditions, type Options } from './bench-options.ts'
-import { summarize, toChart, toFigures, toRatios } from './results.ts'
+import { type Chart, draw } from './figures/chart.ts'
+import { BUSY, warnIfBusy } from './figures/machine.ts'
 import { count, percent } from './figures/statistics.ts'
+import { findGenerator } from './load/generators.ts'
+import { measureInTurn, type Run } from './measure.ts'
+import { summarize, toChart, toFigures, toRatios } from './results.ts'
 import type { Subject } from './servers/subjects.ts'
 
 interface ChartPlan {

@@ -1,6 +1,6 @@
 import type { Chart } from './figures/chart.ts'
-import type { Run, Slice } from './measure.ts'
 import { count, median, quantile } from './figures/statistics.ts'
+import type { Run, Slice } from './measure.ts'
 import type { Subject } from './servers/subjects.ts'
 
 /** The median of a subject's slices under a kind of load. */

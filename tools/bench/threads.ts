@@ -3,12 +3,12 @@
  * a core, so that a small machine shows what more cores would give. README.md explains the figures.
  */
 import { Option } from 'commander'
-import { CORE_SHARE, limitTo, whyUnlimited } from './servers/cgroups.ts'
 import { benchmark, type Options as Common, parseNumbers } from './bench-options.ts'
+import { percent } from './figures/statistics.ts'
 import { httpThreads } from './processor-time.ts'
 import { runBenchmark } from './report.ts'
+import { CORE_SHARE, limitTo, whyUnlimited } from './servers/cgroups.ts'
 import type { Server } from './servers/servers.ts'
-import { percent } from './figures/statistics.ts'
 import { OWN_PROGRAM, serviceSubject } from './servers/subjects.ts'
 
 const THREADS = [1, 2, 4, 8]

@@ -160,5 +160,5 @@ async function save(subject: Page | Locator, { colorScheme }: Studio, name: stri
 }
 
 function pathOf(file: string): string {
-  return fileURLToPath(new URL(`../${file}`, import.meta.url))
+  return fileURLToPath(new URL(`../../${file}`, import.meta.url))
 }

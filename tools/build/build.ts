@@ -10,9 +10,7 @@ if (!hasDevelopmentDependencies()) {
 rmSync('dist', { recursive: true, force: true })
 // First, so that a service that runs in this checkout lacks it only for a moment.
 await import('./build-page.ts')
-for (const folder of ['src', 'contract']) {
-  cpSync(folder, `dist/${folder}`, { recursive: true, filter: (file) => !/\.(ts|md)$/.test(file) })
-}
+cpSync('src', 'dist/src', { recursive: true, filter: (file) => !/\.(ts|md)$/.test(file) })
 execFileSync('tsc', ['--project', 'tools/build/tsconfig.json'], { stdio: 'inherit' })
 // In place of its modules, which the mirror imports: there must be only one class for each error.
 rmSync('dist/client', { recursive: true })

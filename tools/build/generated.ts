@@ -42,7 +42,10 @@ export async function generatedFiles(): Promise<Map<URL, string>> {
       new URL('../../core/generated/error-codes.gen.ts', import.meta.url),
       NOTICE + generateErrorCodes(document),
     ],
-    [new URL('../../core/generated/limits.gen.ts', import.meta.url), NOTICE + generateLimits(document)],
+    [
+      new URL('../../core/generated/limits.gen.ts', import.meta.url),
+      NOTICE + generateLimits(document),
+    ],
     [new URL('../../core/members/members.gen.ts', import.meta.url), NOTICE + generateMembers()],
   ])
 }

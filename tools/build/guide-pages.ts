@@ -166,7 +166,7 @@ function toDocument(title: string, menu: string, content: string): string {
 </head>
 <body>
 <header>
-<a href="../../scripts/"><img src="../static/theme/docs.svg" alt="" width="28" height="28"> Guides</a>
+<a href="./"><img src="../static/theme/docs.svg" alt="" width="28" height="28"> Guides</a>
 <nav aria-label="Plant Store"><a href="../../documentation">API docs</a></nav>
 </header>
 <div class="columns">

@@ -1,6 +1,6 @@
 /**
- * Builds tap with the plugins in `.taprc`, unless that build already exists. Runs after every install, because it takes
- * a while, and again before `npm test`, in case install scripts were disabled. tap would build itself on its first run,
+ * Builds tap with the plugins in `package.json`, unless that build already exists. Runs after every install, because it
+ * takes a while, and again before `npm test`, in case install scripts were disabled. tap would build itself on its first run,
  * but continue that run with its default plugins, which takes twice as long.
  */
 import { execFileSync } from 'node:child_process'

@@ -68,7 +68,7 @@ class Source {
   }
 }
 
-const patterns = ['bin/compile-cache.js', '{contract,service,formats,time,src,client,page}/**/*.ts']
+const patterns = ['bin/compile-cache.js', '{core,service,src,client,page}/**/*.ts']
 const files = globSync(patterns, { exclude: ['**/*.d.ts', ...IN_BROWSERS] }).sort()
 const sources = new Map(files.map((file) => [file, new Source(file)]))
 const root = `file://${fileURLToPath(new URL('../..', import.meta.url))}`

@@ -1,8 +1,8 @@
-import { isStorable, listAlternatives } from '../keywords.ts'
-import { keysOf } from '../../known.ts'
 import { CHANGE_NAMES } from '../../json/known-members.ts'
+import { keysOf } from '../../known.ts'
 import { members } from '../../members/members.gen.ts'
 import type { FieldSchema, OwnField } from '../../members/own-fields.ts'
+import { isStorable, listAlternatives } from '../keywords.ts'
 import { TEXT_FORMATS } from '../text-formats.ts'
 import { fieldValidator } from '../validators.ts'
 

@@ -1,10 +1,15 @@
 import { type NewPlant, toJson } from '../../../client/client.ts'
-import { parseInt64 } from '../../../core/json/int64.ts'
-import { isValueOf, type Member, type MemberValue, ownValue } from '../../../core/members/members.ts'
-import type { Format } from '../../../core/files/readers.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import { canBeEmpty, expectations, readOwn } from '../../model/member-text.ts'
+import type { Format } from '../../../core/files/readers.ts'
+import { parseInt64 } from '../../../core/json/int64.ts'
+import {
+  isValueOf,
+  type Member,
+  type MemberValue,
+  ownValue,
+} from '../../../core/members/members.ts'
 import { isOwn, members, ownMembers } from '../../model/current-members.ts'
+import { canBeEmpty, expectations, readOwn } from '../../model/member-text.ts'
 import type { PlantFields } from '../../text/fields-text.tsx'
 
 /** A column of a CSV file, or a member of the objects in a JSON file. */

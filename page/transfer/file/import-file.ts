@@ -1,8 +1,12 @@
-import { known } from '../../../core/known.ts'
 import { CsvReader } from '../../../core/files/csv-reader.ts'
+import {
+  type FileRecord,
+  MalformedFile,
+  type RecordReader,
+} from '../../../core/files/file-record.ts'
 import { JsonArrayReader, NdjsonReader } from '../../../core/files/json-readers.ts'
 import type { Format } from '../../../core/files/readers.ts'
-import { type FileRecord, MalformedFile, type RecordReader } from '../../../core/files/file-record.ts'
+import { known } from '../../../core/known.ts'
 import { type Column, guessMapping, isId, type Mapping } from './columns.ts'
 import {
   detectEncoding,

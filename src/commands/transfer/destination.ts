@@ -4,8 +4,8 @@ import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promi
 import { basename, dirname, join, resolve } from 'node:path'
 import { locateDatabase } from '../../stores/engines.ts'
 import { locateTokenFiles } from '../../stores/shared/engine.ts'
-import { FileError } from '../../system/user-errors.ts'
 import { PERMISSIONS, PRIVATE_MODE } from '../../system/file-modes.ts'
+import { FileError } from '../../system/user-errors.ts'
 import { STDIO } from '../../transfer/format.ts'
 
 /** The target of an export. */

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Member } from '../../../core/members/members.ts'
 import {
   describeRecords,
   type ExportFormat,
   type RecordFormat,
 } from '../../../core/files/record-formats.ts'
-import { type ChangeFeed, readLatestCursor } from '../../../service/store/change-feed.ts'
+import type { Member } from '../../../core/members/members.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
+import { type ChangeFeed, readLatestCursor } from '../../../service/store/change-feed.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import { CommandError, fileError } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'

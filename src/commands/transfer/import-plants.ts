@@ -1,5 +1,5 @@
-import { keysOf } from '../../../core/known.ts'
 import { type Format, readers } from '../../../core/files/readers.ts'
+import { keysOf } from '../../../core/known.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
 import { StoreError } from '../../stores/shared/store-error.ts'

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { known } from '../../../core/known.ts'
 import type { ListenAddress } from '../../config/setting-values.ts'
+import { isLoopback } from '../../system/loopback.ts'
 import { countRepetitions, headersError } from '../request/request-head.ts'
 import { ApiError } from '../responses/api-error.ts'
 import { handleErrors } from '../responses/error-handler.ts'
@@ -10,7 +11,6 @@ import { getPath } from '../responses/request-log.ts'
 import { limitResponses, setCommonHeaders } from '../responses/response.ts'
 import { listenOn } from '../sockets/listener.ts'
 import { createFastify } from '../sockets/server.ts'
-import { isLoopback } from '../../system/loopback.ts'
 
 /** Far more than a few scrapers and health checks need. */
 const ADMIN_CONNECTIONS_MAX = 64

@@ -6,10 +6,10 @@ import { shareResult } from '../../../core/time/shared-result.ts'
 import { within } from '../../../core/time/within.ts'
 import { ConfigError } from '../../config/config.ts'
 import type { ListenAddress } from '../../config/setting-values.ts'
+import { type MetricsOptions, serveMetrics } from '../../observing/metrics.ts'
 import { LIVE, READY } from '../health.ts'
 import { serviceBusy } from '../responses/api-error.ts'
 import { toAuthority } from '../sockets/listener.ts'
-import { type MetricsOptions, serveMetrics } from '../../observing/metrics.ts'
 import { type AdminResponse, type AdminRoutes, createAdminServer } from './admin-server.ts'
 
 /** How long a scrape waits to find out whether the service is ready. */

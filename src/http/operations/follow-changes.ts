@@ -5,10 +5,10 @@ import type {
   HeadersOf,
   OperationRequest,
 } from '../../../core/contract/operation-types.ts'
-import type { ChangePage } from '../../../service/store/change-feed.ts'
 import type { PlantCodec } from '../../../service/plant-codec.ts'
 import { changesResult, type PlantService } from '../../../service/plant-service.ts'
 import type { ReadChanges, SharedFeed } from '../../../service/shared-feed.ts'
+import type { ChangePage } from '../../../service/store/change-feed.ts'
 import {
   COMMENT_INTERVAL_SECONDS,
   EVENT_STREAM_HEADERS,

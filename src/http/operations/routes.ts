@@ -4,7 +4,6 @@ import {
   matchOperations,
   type Operation,
 } from '../../../core/contract/contract.ts'
-import { known } from '../../../core/known.ts'
 import type {
   AnyFailure,
   AnyRequest,
@@ -16,8 +15,9 @@ import type {
   OperationId,
   PlantCount,
 } from '../../../core/contract/operation-types.ts'
-import { entityTag } from '../../../core/members/plant-version.ts'
 import type { Grant } from '../../../core/contract/scopes.ts'
+import { known } from '../../../core/known.ts'
+import { entityTag } from '../../../core/members/plant-version.ts'
 import { operationError } from '../responses/api-error.ts'
 import {
   expectedVersions,

@@ -6,8 +6,8 @@ import type {
 } from 'fastify'
 import type { Schema } from '../../../core/contract/contract.ts'
 import { listAlternatives } from '../../../core/contract/keywords.ts'
-import { known, propertiesOf } from '../../../core/known.ts'
 import { bodyCompiler, parameterCompiler } from '../../../core/contract/validators.ts'
+import { known, propertiesOf } from '../../../core/known.ts'
 import { ApiError } from '../responses/api-error.ts'
 
 declare module 'fastify' {

@@ -32,9 +32,10 @@
  * `server/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, more than 100 header fields, and bodies in tiny chunks.
  */
+
+import type { AnyFailure } from '../../../core/contract/operation-types.ts'
 import { type ErrorCode, errorCodes } from '../../../core/generated/error-codes.gen.ts'
 import { known } from '../../../core/known.ts'
-import type { AnyFailure } from '../../../core/contract/operation-types.ts'
 import type { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import type { IssuerUnavailable } from '../../auth/token-issuer.ts'
 

@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { type Config, ConfigError } from '../../config/config.ts'
-import { fileError, messageOf } from '../../system/user-errors.ts'
 import { READABLE_BY_ALL } from '../../system/file-modes.ts'
+import { fileError, messageOf } from '../../system/user-errors.ts'
 
 const TICKET_SECRET_LENGTH = 32
 

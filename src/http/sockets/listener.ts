@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { known } from '../../../core/known.ts'
-import { messageOf } from '../../system/user-errors.ts'
 import { isLoopback, toHosts } from '../../system/loopback.ts'
+import { messageOf } from '../../system/user-errors.ts'
 import { type Certificate, covers } from './certificate.ts'
 
 /**

@@ -14,7 +14,6 @@ import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
-import { findUnsafeSetting, readSettings } from './records/server-settings.ts'
 import { readFeedState } from './feed/ledger.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
 import {
@@ -24,6 +23,7 @@ import {
   SCHEMA_VERSION,
 } from './postgres-schema.ts'
 import { listRecords } from './records/records.ts'
+import { findUnsafeSetting, readSettings } from './records/server-settings.ts'
 
 type Check = (connections: Connections) => Promise<Finding>
 

@@ -6,8 +6,6 @@ import { parseConnectionString } from './connection/connection-string.ts'
 import { Connections } from './connection/connections.ts'
 import { plantReads } from './connection/permissions.ts'
 import { one, type Run } from './connection/pooled-client.ts'
-import { agreeOnStandbys, replaceRequiredStandbys } from './records/required-standbys.ts'
-import { requireDurable } from './records/server-settings.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
 import { getPlants } from './plants/reads.ts'
 import {
@@ -17,6 +15,8 @@ import {
   SCHEMA_VERSION,
 } from './postgres-schema.ts'
 import { findRecord } from './records/records.ts'
+import { agreeOnStandbys, replaceRequiredStandbys } from './records/required-standbys.ts'
+import { requireDurable } from './records/server-settings.ts'
 
 /** The oldest supported major version: the first with `xid8` and `pg_snapshot`. */
 const VERSION_MIN = 13

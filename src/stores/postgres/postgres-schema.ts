@@ -1,7 +1,7 @@
 import pg from 'pg'
-import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { systemClock } from '../../../core/time/clock.ts'
 import { retry } from '../../../core/time/retries.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { StoreError, schemaObstacle } from '../shared/store-error.ts'
 import type { Connections } from './connection/connections.ts'
 import { TimedOut } from './connection/deadline.ts'

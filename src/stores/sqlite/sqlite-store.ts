@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
+import { restrictedError } from '../../../service/restriction.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/store/change-feed.ts'
 import type {
   ChangeOf,
@@ -26,7 +27,6 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../service/store/record-store.ts'
-import { restrictedError } from '../../../service/restriction.ts'
 import { IN_MEMORY, type OnProblem, type Retention } from '../shared/engine.ts'
 import { GroupCommit, type Postponed, type Size, WaitingChanges } from '../shared/group-commit.ts'
 import { RetentionClock } from '../shared/retention-clock.ts'

@@ -2,13 +2,13 @@
 
 import type { Route } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { restrict } from '../../../service/restriction.ts'
 import { TokenStore } from '../../../service/token-store.ts'
+import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { CONSISTENT, makeMirror } from '../../helpers/service/mirrors.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
-import { createIn } from '../../helpers/plants/single-changes.ts'
 import { type PlantsPage, testInBrowser } from '../plants-page.ts'
 
 testInBrowser(t, 'tokens in the page', (open) => {

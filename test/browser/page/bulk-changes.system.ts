@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
 import { until } from '../../helpers/processes/until.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import {
   barOf,
   CALM,

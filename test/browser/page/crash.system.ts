@@ -3,8 +3,8 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
 import { until } from '../../helpers/processes/until.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { barOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
 
 /** All values in the databases of the page, as text. */

@@ -4,8 +4,8 @@ import t from 'tap'
 import type { NewPlant } from '../../../client/client.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { startFaulty } from '../../faults/faulty-service.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
 import { until } from '../../helpers/processes/until.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { PHONE, type PlantsPage, SMALL_PHONE, testInBrowser } from '../plants-page.ts'
 
 /** More than one request of a search examines, but all can be counted. */

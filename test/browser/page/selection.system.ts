@@ -2,8 +2,8 @@
 import type { Locator } from 'playwright-core'
 import t from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
 import { until } from '../../helpers/processes/until.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { FIELDS, FIR } from '../../page/own-fields/nursery.ts'
 import {
   CALM,

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { type Issuer, startIssuer } from '../../helpers/network/issuer.ts'
 import { type BrowserApp, PAGE_CLIENT } from '../../helpers/network/issuer-people.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
 import { until } from '../../helpers/processes/until.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { findIllegible } from '../legibility.ts'
 import {
   CALM,

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { logged } from '../../helpers/service/client.ts'
 import { Command, MAIN, withoutTap } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
+import { logged } from '../../helpers/service/client.ts'
 import { copying, filesOf } from '../large-database.ts'
 
 /** A database that takes a while to copy, and the file for its backup. */

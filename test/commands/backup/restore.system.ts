@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createPlant, logged } from '../../helpers/service/client.ts'
 import { Command, run } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
+import { createPlant, logged } from '../../helpers/service/client.ts'
 import { fill } from '../large-database.ts'
 
 /** The commands of the docs before `plant-store restore`. */

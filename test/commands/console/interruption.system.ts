@@ -8,9 +8,9 @@ import { setTimeout } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import t from 'tap'
 import { TRANSACTION_RECORDS } from '../../../src/transfer/import.ts'
+import { importsOf } from '../../helpers/plants/imports.ts'
 import { Command } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
-import { importsOf } from '../../helpers/plants/imports.ts'
 
 /** Preceded by the progress, which is reported every five seconds. */
 const INTERRUPTED =

@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import type { Command as Program } from 'commander'
 import t from 'tap'
 import { program } from '../../../src/commands/program.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { cleanEnvironment, MAIN, withoutTap } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
 import { startService } from '../../helpers/service/service.ts'
 import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
-import { createIn } from '../../helpers/plants/single-changes.ts'
 
 /** Scripts that run their arguments with a standard output that cannot be written. */
 const OUTPUTS = {

@@ -9,11 +9,11 @@ import { adoptFields } from '../../../src/start/field-adoption.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import type { Store } from '../../../src/stores/shared/store.ts'
 import { readStoredFields } from '../../../src/stores/shared/stored-fields.ts'
+import { updateIn } from '../../helpers/plants/single-changes.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
 import { sqlite } from '../../helpers/service/engine.ts'
 import { writeOverlay } from '../../helpers/service/overlay.ts'
 import { readSetting } from '../../helpers/service/settings.ts'
-import { updateIn } from '../../helpers/plants/single-changes.ts'
 import { insertToken } from '../../helpers/service/token-rows.ts'
 
 const KEEP = { hide: false }

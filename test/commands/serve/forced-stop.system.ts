@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { halfACreate, logged } from '../../helpers/service/client.ts'
 import { Command } from '../../helpers/processes/command.ts'
+import { halfACreate, logged } from '../../helpers/service/client.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 

@@ -5,9 +5,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { createPlant, halfACreate } from '../../helpers/service/client.ts'
 import { Command } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
+import { createPlant, halfACreate } from '../../helpers/service/client.ts'
 
 const TOKEN = 'a-token-of-the-environment'
 const FIR = { id: 4, name: 'Abies alba Mill.' }

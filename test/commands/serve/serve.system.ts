@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { createPlant } from '../../helpers/service/client.ts'
 import { Command } from '../../helpers/processes/command.ts'
+import { createPlant } from '../../helpers/service/client.ts'
 
 const SECRET = /plant_[\w-]{43}/
 

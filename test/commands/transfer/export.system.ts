@@ -8,9 +8,9 @@ import t, { type Test } from 'tap'
 import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { Command, type CommandOptions, MAIN, withoutTap } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
-import { createIn } from '../../helpers/plants/single-changes.ts'
 
 const plants = [
   { id: 2n, name: 'Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil', tag: '' },

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
-import { runHere } from '../../helpers/processes/command-here.ts'
 import { importsOf } from '../../helpers/plants/imports.ts'
+import { runHere } from '../../helpers/processes/command-here.ts'
 
 const SAMPLE = new URL('../../../data/sample.csv', import.meta.url).pathname
 

@@ -3,9 +3,9 @@
  * transactions, and never went back.
  */
 import { toJson } from '../../../client/json.ts'
+import { isConsistent } from '../../../service/restriction.ts'
 import type { Change } from '../../../service/store/change-feed.ts'
 import type { StoredPlant } from '../../../service/store/plant-store.ts'
-import { isConsistent } from '../../../service/restriction.ts'
 import { replay } from '../../stores/feed-reads.ts'
 import { byId } from '../../stores/plants.ts'
 import type { StoredMirror } from '../services/service.ts'

@@ -1,5 +1,5 @@
-import type { PlantChange } from '../../../service/store/plant-store.ts'
 import { readRestriction, restrict } from '../../../service/restriction.ts'
+import type { PlantChange } from '../../../service/store/plant-store.ts'
 import { changesAfter, replay } from '../../stores/feed-reads.ts'
 import { withStore } from '../services/service.ts'
 

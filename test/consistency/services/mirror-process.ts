@@ -1,5 +1,5 @@
-import { logged } from '../../helpers/service/client.ts'
 import { Command, MAIN, type Owner } from '../../helpers/processes/command.ts'
+import { logged } from '../../helpers/service/client.ts'
 import { TOKEN } from '../load/exchange.ts'
 import { plantStore } from './service.ts'
 

@@ -27,7 +27,7 @@ const INTENDED: Readonly<Record<string, string>> = {
 const WITHOUT_NUL = '^[^\\x00]*$'
 
 t.test('every incompatible change since the last release is intended', async (t) => {
-  const file = new URL(`../fixtures/${RELEASED}`, import.meta.url)
+  const file = new URL(`../../fixtures/${RELEASED}`, import.meta.url)
   const before = plain(dereference(parse(readFileSync(file, 'utf8')))) as Contract
   const after = plain(dereference(contract)) as Contract
   t.strictSame(findIncompatibilities(before, after), Object.keys(INTENDED))

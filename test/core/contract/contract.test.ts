@@ -1,5 +1,9 @@
 import t from 'tap'
-import { type ContractDocument, loadContract, matchOperations } from '../../../core/contract/contract.ts'
+import {
+  type ContractDocument,
+  loadContract,
+  matchOperations,
+} from '../../../core/contract/contract.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
 import { PlantService } from '../../../service/plant-service.ts'
 import { ReadQueues } from '../../../service/read-queue.ts'

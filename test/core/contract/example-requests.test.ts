@@ -4,9 +4,9 @@
  */
 import t from 'tap'
 import { known, propertiesOf } from '../../../core/known.ts'
+import { removeFrom } from '../../helpers/plants/single-changes.ts'
 import { contract, dereference } from '../../helpers/service/contract-check.ts'
 import { type Call, startService } from '../../helpers/service/service.ts'
-import { removeFrom } from '../../helpers/plants/single-changes.ts'
 
 interface Schema {
   readonly type?: string | readonly string[]

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import formats from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
 import t from 'tap'
-import type { TextFormat } from '../../../core/members/own-fields.ts'
 import { TEXT_FORMATS } from '../../../core/contract/text-formats.ts'
+import type { TextFormat } from '../../../core/members/own-fields.ts'
 import { runs } from '../../helpers/plants/runs.ts'
 
 interface Cases {

@@ -1,14 +1,14 @@
 import t from 'tap'
 import { loadContract, type Schema } from '../../../core/contract/contract.ts'
-import { INEXACT } from '../../../core/json/int64.ts'
-import { known } from '../../../core/known.ts'
-import type { FieldSchema } from '../../../core/members/own-fields.ts'
 import {
   bodyCompiler,
   compileComponent,
   fieldValidator,
   parameterCompiler,
 } from '../../../core/contract/validators.ts'
+import { INEXACT } from '../../../core/json/int64.ts'
+import { known } from '../../../core/known.ts'
+import type { FieldSchema } from '../../../core/members/own-fields.ts'
 
 const DOUBLE =
   'must be a number that a double preserves, such as one with at most 15 significant digits'

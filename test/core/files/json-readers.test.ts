@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { known } from '../../../core/known.ts'
-import { JsonArrayReader } from '../../../core/files/json-readers.ts'
 import { InexactNumber, MalformedFile, RECORD_LENGTH_MAX } from '../../../core/files/file-record.ts'
+import { JsonArrayReader } from '../../../core/files/json-readers.ts'
+import { known } from '../../../core/known.ts'
 import { readRecords } from './read-records.ts'
 
 const HUGE = '9007199254740993'

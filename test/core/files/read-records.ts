@@ -1,5 +1,5 @@
-import { type Format, readers } from '../../../core/files/readers.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
+import { type Format, readers } from '../../../core/files/readers.ts'
 
 /** The records of a file that arrives in parts and, if it cannot be read to its end, why. */
 export function readRecords(

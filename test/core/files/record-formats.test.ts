@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import { members } from '../../../core/members/members.gen.ts'
 import {
   describeRecords,
   formulaFreeLine,
   spreadsheetFormat,
 } from '../../../core/files/record-formats.ts'
+import { members } from '../../../core/members/members.gen.ts'
 import { runs } from '../../helpers/plants/runs.ts'
 
 /** Names and their escaped forms. */

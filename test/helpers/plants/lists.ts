@@ -1,5 +1,10 @@
 /** Lists of changes for PlantStore.apply. */
-import type { ChangeResult, NewPlant, PlantChange, PlantStore } from '../../../service/store/plant-store.ts'
+import type {
+  ChangeResult,
+  NewPlant,
+  PlantChange,
+  PlantStore,
+} from '../../../service/store/plant-store.ts'
 
 /** A change of one type for each plant. */
 export function each(type: 'create' | 'put', plants: readonly NewPlant[]): PlantChange[] {

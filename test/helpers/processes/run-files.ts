@@ -21,7 +21,7 @@ export function testOf(file: string): Test {
 
 /** Runs test files one after the other, each as a subtest. The paths are relative to test/. */
 export async function runFiles(parent: Test, files: readonly string[]): Promise<void> {
-  const urls = new Map(files.map((file) => [new URL(`../${file}`, import.meta.url).href, file]))
+  const urls = new Map(files.map((file) => [new URL(`../../${file}`, import.meta.url).href, file]))
   registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === 'tap' && urls.has(String(context.parentURL))

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { INT64_MIN } from '../../../core/json/int64.ts'
-import type { NewPlant } from '../../../service/store/plant-store.ts'
 import {
   type MirrorRestriction,
   type RestrictionStore,
   restrict,
 } from '../../../service/restriction.ts'
+import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { each } from '../plants/lists.ts'
 
 const source = 'https://plants.example'

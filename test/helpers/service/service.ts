@@ -4,17 +4,21 @@ import { connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import type { Test } from 'tap'
-import { type ContractDocument, extendContract, loadContract } from '../../../core/contract/contract.ts'
-import type { OwnField } from '../../../core/members/own-fields.ts'
+import {
+  type ContractDocument,
+  extendContract,
+  loadContract,
+} from '../../../core/contract/contract.ts'
 import type { Scope } from '../../../core/contract/scopes.ts'
-import { AccessTokens } from '../../../src/auth/access-tokens.ts'
+import type { OwnField } from '../../../core/members/own-fields.ts'
 import { TokenStore } from '../../../service/token-store.ts'
-import { type Config, defaultConfig, storeOptions } from '../../../src/config/config.ts'
-import { type HttpServerOptions, prepareHttpServer } from '../../../src/threads/http-server.ts'
+import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { issuerKeys } from '../../../src/auth/issuer-keys.ts'
+import { type Config, defaultConfig, storeOptions } from '../../../src/config/config.ts'
 import { adoptFields } from '../../../src/start/field-adoption.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import type { Store, ThreadStore } from '../../../src/stores/shared/store.ts'
+import { type HttpServerOptions, prepareHttpServer } from '../../../src/threads/http-server.ts'
 import { type Answer, type AnswerCheck, answerCheck, checkAnswer } from './contract-check.ts'
 import { type Engine, type Place, sqlite } from './engine.ts'
 

@@ -4,9 +4,13 @@ import { on } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Scope } from '../../../core/contract/scopes.ts'
-import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { TokenStore } from '../../../service/token-store.ts'
-import { type PlantStoreOptions, type RunningPlantStore, startPlantStore } from '../../../src/index.ts'
+import { AccessTokens } from '../../../src/auth/access-tokens.ts'
+import {
+  type PlantStoreOptions,
+  type RunningPlantStore,
+  startPlantStore,
+} from '../../../src/index.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../../tools/tap/temporary-folders.ts'
 import type { Owner } from '../processes/command.ts'

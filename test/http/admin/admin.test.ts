@@ -10,9 +10,9 @@ import { prepareAdmin } from '../../../src/http/admin/admin.ts'
 import { type PlantStoreOptions, startPlantStore } from '../../../src/index.ts'
 import { openStore } from '../../../src/stores/engines.ts'
 import { inMemory, makeFolder } from '../../../tools/tap/temporary-folders.ts'
-import { halfACreate } from '../../helpers/service/client.ts'
-import { runHere } from '../../helpers/processes/command-here.ts'
 import { isFree } from '../../helpers/network/connection.ts'
+import { runHere } from '../../helpers/processes/command-here.ts'
+import { halfACreate } from '../../helpers/service/client.ts'
 import { BEGUN, CONSISTENT, makeMirror } from '../../helpers/service/mirrors.ts'
 
 /** Starts a service with an admin port that is closed after the test. */

@@ -1,11 +1,11 @@
 /** GET /changes as server-sent events. */
 
 import t from 'tap'
-import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { TokenStore } from '../../../service/token-store.ts'
-import { contentOf, EXPIRED, latestCursor, readPage } from '../../helpers/plants/changes.ts'
+import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { EventStream, setCommentInterval } from '../../helpers/network/event-stream.ts'
+import { contentOf, EXPIRED, latestCursor, readPage } from '../../helpers/plants/changes.ts'
 import { freezeClock } from '../../helpers/processes/frozen-clock.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { startWaitingService } from '../../helpers/service/waiting-service.ts'

@@ -1,7 +1,7 @@
 /** As many followers as the service must support, with its default limits. */
 import t from 'tap'
-import { latestCursor, readPage } from '../../helpers/plants/changes.ts'
 import { EventStream } from '../../helpers/network/event-stream.ts'
+import { latestCursor, readPage } from '../../helpers/plants/changes.ts'
 import { startWaitingService } from '../../helpers/service/waiting-service.ts'
 
 const STREAMS = 500

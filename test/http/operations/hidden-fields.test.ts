@@ -4,10 +4,10 @@ import { known } from '../../../core/known.ts'
 import type { OwnField } from '../../../core/members/own-fields.ts'
 import { plantJson } from '../../../service/store/plant-content.ts'
 import { contentVersion } from '../../../service/store/plant-store.ts'
-import { latestCursor } from '../../helpers/plants/changes.ts'
 import { EventStream } from '../../helpers/network/event-stream.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
+import { latestCursor } from '../../helpers/plants/changes.ts'
 import { createIn, removeFrom } from '../../helpers/plants/single-changes.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 
 const all: readonly OwnField[] = [
   { name: 'height', schema: { type: 'integer', format: 'int32' } },

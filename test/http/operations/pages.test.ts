@@ -1,7 +1,7 @@
 /** Pages of plants and tags, the `Link` to the next one, searches, counts, and plants by their ids. */
 import t from 'tap'
-import { PAGE_TEXT_MAX, SEARCH_MAX, type StoredPlant } from '../../../service/store/plant-store.ts'
 import { READS_MAX } from '../../../service/read-jobs.ts'
+import { PAGE_TEXT_MAX, SEARCH_MAX, type StoredPlant } from '../../../service/store/plant-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 

@@ -6,7 +6,13 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { formatHead, openConnection } from '../../helpers/network/connection.ts'
-import { answersOf, type Call, readAll, type Service, startService } from '../../helpers/service/service.ts'
+import {
+  answersOf,
+  type Call,
+  readAll,
+  type Service,
+  startService,
+} from '../../helpers/service/service.ts'
 import { ask } from '../../helpers/service/threads.ts'
 
 let service: Service

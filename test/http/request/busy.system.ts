@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { formatHead, openConnection } from '../../helpers/network/connection.ts'
-import { answersOf, readAll, startService } from '../../helpers/service/service.ts'
 import { createIn } from '../../helpers/plants/single-changes.ts'
+import { answersOf, readAll, startService } from '../../helpers/service/service.ts'
 
 const MIB = 2 ** 20
 

@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { formatHead, openConnection } from '../../helpers/network/connection.ts'
-import { contract, operations, responsesOutsideOperations } from '../../helpers/service/contract-check.ts'
 import {
   APP,
   corsHeaders,
@@ -11,6 +10,11 @@ import {
   PREFLIGHT,
   STRANGER,
 } from '../../helpers/network/cors.ts'
+import {
+  contract,
+  operations,
+  responsesOutsideOperations,
+} from '../../helpers/service/contract-check.ts'
 import { answersOf, type Service, sendRaw, startService } from '../../helpers/service/service.ts'
 
 const OTHER_APP = 'http://localhost:5173'

@@ -1,7 +1,7 @@
 /** Paths, their methods, HEAD and OPTIONS. */
 import t from 'tap'
-import type { Answer } from '../../helpers/service/contract-check.ts'
 import { sendHead } from '../../helpers/network/send-head.ts'
+import type { Answer } from '../../helpers/service/contract-check.ts'
 import { type Call, type Service, sendRaw, startService } from '../../helpers/service/service.ts'
 
 let service: Service

@@ -8,10 +8,10 @@ import {
   unknownMembers,
   validMembers,
 } from '../../helpers/plants/arbitraries.ts'
-import { schemaOf } from '../../helpers/service/contract-check.ts'
 import { runs } from '../../helpers/plants/runs.ts'
-import { parseExact, type Service, startService } from '../../helpers/service/service.ts'
 import { createIn, removeFrom } from '../../helpers/plants/single-changes.ts'
+import { schemaOf } from '../../helpers/service/contract-check.ts'
+import { parseExact, type Service, startService } from '../../helpers/service/service.ts'
 
 const ID = 2n ** 62n
 const PATH = `/plants/${ID}`

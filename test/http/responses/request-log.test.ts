@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import type { Config } from '../../../src/config/config.ts'
-import { type StartOptions, startService } from '../../helpers/service/service.ts'
 import { onChange } from '../../helpers/plants/single-changes.ts'
+import { type StartOptions, startService } from '../../helpers/service/service.ts'
 
 interface Line {
   readonly level: number

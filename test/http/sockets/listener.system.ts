@@ -10,8 +10,8 @@ import {
   startPlantStore,
 } from '../../../src/index.ts'
 import { freePort } from '../../../tools/postgres/postgres-server.ts'
-import { halfACreate } from '../../helpers/service/client.ts'
 import { isFree } from '../../helpers/network/connection.ts'
+import { halfACreate } from '../../helpers/service/client.ts'
 import { answersOf, readAll } from '../../helpers/service/service.ts'
 import { startThreads } from '../../helpers/service/threads.ts'
 

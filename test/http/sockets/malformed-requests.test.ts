@@ -4,9 +4,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../../src/transfer/import.ts'
-import { assertIntact } from '../../helpers/processes/rejection.ts'
-import { answersOf, readAll, type Service, sendRaw, startService } from '../../helpers/service/service.ts'
 import { onChange } from '../../helpers/plants/single-changes.ts'
+import { assertIntact } from '../../helpers/processes/rejection.ts'
+import {
+  answersOf,
+  readAll,
+  type Service,
+  sendRaw,
+  startService,
+} from '../../helpers/service/service.ts'
 
 let service: Service
 t.before(async () => {

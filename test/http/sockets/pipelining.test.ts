@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { openConnection } from '../../helpers/network/connection.ts'
-import { answersOf, readAll, type Service, startService } from '../../helpers/service/service.ts'
 import { createIn, onChange } from '../../helpers/plants/single-changes.ts'
+import { answersOf, readAll, type Service, startService } from '../../helpers/service/service.ts'
 import { closed } from '../../helpers/service/threads.ts'
 
 const MIB = 2 ** 20

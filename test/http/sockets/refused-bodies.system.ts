@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { issue, writeFiles } from '../../helpers/network/certificates.ts'
 import { openConnection } from '../../helpers/network/connection.ts'
+import { connectTls } from '../../helpers/network/tls-client.ts'
 import { type Answer, checkAnswer } from '../../helpers/service/contract-check.ts'
 import { answersOf, readAll, type Service, startService } from '../../helpers/service/service.ts'
 import { closed } from '../../helpers/service/threads.ts'
-import { connectTls } from '../../helpers/network/tls-client.ts'
 
 const LENGTH = 3_000_000
 

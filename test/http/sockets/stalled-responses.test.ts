@@ -5,8 +5,8 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { closeSlowConnections } from '../../../src/http/sockets/connection-timeouts.ts'
 import { formatHead, openConnection } from '../../helpers/network/connection.ts'
-import { answersOf, readAll, type Service, startService } from '../../helpers/service/service.ts'
 import { createIn } from '../../helpers/plants/single-changes.ts'
+import { answersOf, readAll, type Service, startService } from '../../helpers/service/service.ts'
 
 const MIB = 2 ** 20
 

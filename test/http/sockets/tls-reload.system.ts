@@ -17,8 +17,8 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { daysFromNow, issue, writeFiles } from '../../helpers/network/certificates.ts'
-import { startService } from '../../helpers/service/service.ts'
 import { connectTls } from '../../helpers/network/tls-client.ts'
+import { startService } from '../../helpers/service/service.ts'
 
 const authority = issue({ name: 'authority' })
 const named = (name: string) => issue({ name, hosts: ['localhost'], issuer: authority })

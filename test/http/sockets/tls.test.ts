@@ -10,10 +10,15 @@ import { serveTls } from '../../../src/http/sockets/tls.ts'
 import type { PlantStoreOptions } from '../../../src/index.ts'
 import { startPlantStore } from '../../../src/index.ts'
 import { issue, writeFiles } from '../../helpers/network/certificates.ts'
-import { readAll, type Service, type StartOptions, startService } from '../../helpers/service/service.ts'
-import { createIn } from '../../helpers/plants/single-changes.ts'
-import { ask } from '../../helpers/service/threads.ts'
 import { connectTls, sendTls } from '../../helpers/network/tls-client.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
+import {
+  readAll,
+  type Service,
+  type StartOptions,
+  startService,
+} from '../../helpers/service/service.ts'
+import { ask } from '../../helpers/service/threads.ts'
 
 const authority = issue({ name: 'authority' })
 const { cert: ca } = authority

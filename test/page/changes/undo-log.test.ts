@@ -1,8 +1,8 @@
 /** What takes changes back, in the storage of a tab. */
 import t, { type Test } from 'tap'
+import { TabStorage } from '../../../page/access/tab-storage.ts'
 import type { Intent } from '../../../page/changes/delivery.ts'
 import { ForgottenError, UndoLog } from '../../../page/changes/undo-log.ts'
-import { TabStorage } from '../../../page/access/tab-storage.ts'
 import { describeService, FIR } from '../own-fields/nursery.ts'
 import { openTab } from '../tab.ts'
 import { adding, named, removing, tagging } from './run.ts'

@@ -2,7 +2,12 @@ import type { Test } from 'tap'
 import { extendContract, loadContract, plantMembers } from '../../../core/contract/contract.ts'
 import { known } from '../../../core/known.ts'
 import type { OwnField } from '../../../core/members/own-fields.ts'
-import { isOwn, type OwnMember, ownMembers, setOwnMembers } from '../../../page/model/current-members.ts'
+import {
+  isOwn,
+  type OwnMember,
+  ownMembers,
+  setOwnMembers,
+} from '../../../page/model/current-members.ts'
 
 /** The own fields of a nursery, of each type. Some have names that every object inherits, or that resemble another. */
 export const FIELDS: readonly OwnField[] = [

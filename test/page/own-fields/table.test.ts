@@ -3,7 +3,12 @@ import t from 'tap'
 import { extendContract, loadContract } from '../../../core/contract/contract.ts'
 import { OWN_FIELDS_MAX } from '../../../core/members/own-fields.ts'
 import { PlantList } from '../../../page/list/plant-list.ts'
-import { hasSameContent, int64Fields, members, textLength } from '../../../page/model/current-members.ts'
+import {
+  hasSameContent,
+  int64Fields,
+  members,
+  textLength,
+} from '../../../page/model/current-members.ts'
 import {
   columnMembers,
   fieldArea,

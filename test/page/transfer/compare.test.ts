@@ -1,10 +1,13 @@
 import t from 'tap'
 import { createClient } from '../../../client/client.ts'
-import { type ComparisonOptions, compareRecords } from '../../../page/transfer/import/file-comparison.ts'
+import {
+  type ComparisonOptions,
+  compareRecords,
+} from '../../../page/transfer/import/file-comparison.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { connectThrough, passed, silence } from '../../client/faulty-proxy.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
 import { until } from '../../helpers/processes/until.ts'
+import { type Service, startService } from '../../helpers/service/service.ts'
 import { named } from '../changes/run.ts'
 import { recordsOf, toPlant, type Values } from './imports.ts'
 

@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { createIn } from '../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../feed-reads.ts'
 import { emptyDatabases } from './databases.ts'
 

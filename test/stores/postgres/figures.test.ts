@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll } from '../../helpers/plants/lists.ts'
-import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { figuresSuite, plant, valueIn, WAITING } from '../figures.ts'
 
 const { migratedDatabase } = await sharedPostgres()

@@ -20,9 +20,9 @@ import {
   StoreError,
   schemaObstacle,
 } from '../../../src/stores/shared/store-error.ts'
+import { createIn } from '../../helpers/plants/single-changes.ts'
 import { isSettled } from '../../helpers/processes/settled.ts'
 import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
-import { createIn } from '../../helpers/plants/single-changes.ts'
 import {
   assertConverted,
   assertRestricted,

@@ -4,8 +4,8 @@ import { TokenStore } from '../../../service/token-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { createAll } from '../../helpers/plants/lists.ts'
-import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { createIn, updateIn } from '../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { storeSuite } from '../store-suite.ts'
 
 const { migratedDatabase } = await sharedPostgres()

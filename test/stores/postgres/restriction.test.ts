@@ -3,20 +3,20 @@
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { INT64_MIN } from '../../../core/json/int64.ts'
-import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import {
   incompleteError,
   readRestriction,
   restrict,
   restrictedError,
 } from '../../../service/restriction.ts'
+import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import type { Run } from '../../../src/stores/postgres/connection/pooled-client.ts'
 import { exportPlants } from '../../../src/stores/postgres/plants/reads.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { each } from '../../helpers/plants/lists.ts'
-import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { createIn, removeFrom } from '../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { changesAfter, contentOf, latest } from '../feed-reads.ts'
 import { exported } from '../plants.ts'
 import { emptyDatabases } from './databases.ts'

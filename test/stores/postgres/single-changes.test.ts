@@ -7,8 +7,8 @@ import { ConnectionShare } from '../../../src/stores/postgres/connection/connect
 import { Deadline } from '../../../src/stores/postgres/connection/deadline.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createAll, removals } from '../../helpers/plants/lists.ts'
-import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { createIn, updateIn } from '../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { countWaiting, nameOf } from './sessions.ts'
 
 const { server, migratedDatabase } = await sharedPostgres()

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
-import type { PageRequest, PlantPage, PlantStore, StoredPlant } from '../../../service/store/plant-store.ts'
+import type {
+  PageRequest,
+  PlantPage,
+  PlantStore,
+  StoredPlant,
+} from '../../../service/store/plant-store.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { PlantModel } from '../plant-model.ts'
 import {

@@ -1,5 +1,4 @@
 import type { Test } from 'tap'
-import type { NewPlant } from '../../../service/store/plant-store.ts'
 import {
   incompleteError,
   isConsistent,
@@ -10,6 +9,7 @@ import {
   restrict,
   restrictedError,
 } from '../../../service/restriction.ts'
+import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { WebhookStore } from '../../../service/webhook-store.ts'
 import type { Store } from '../../../src/stores/shared/store.ts'

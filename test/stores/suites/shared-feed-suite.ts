@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { freezeClock } from '../../helpers/processes/frozen-clock.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
+import { freezeClock } from '../../helpers/processes/frozen-clock.ts'
 import { changesAfter, contentOf, eventually, latest, pageOf, replay } from '../feed-reads.ts'
 import { exported, samePlants } from '../plants.ts'
 import { type Engine, opener } from '../store-suite.ts'

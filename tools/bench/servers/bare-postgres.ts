@@ -1,6 +1,6 @@
 import pg from 'pg'
-import type { Plants, StoredPlant } from './bare-plants.ts'
 import { FIRST_ID, makePlant } from '../load/request-kinds.ts'
+import type { Plants, StoredPlant } from './bare-plants.ts'
 
 /** The driver's default. */
 const CONNECTIONS = 10

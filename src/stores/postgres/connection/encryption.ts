@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import pg from 'pg'
-import { messageOf } from '../../../system/user-errors.ts'
 import { isLoopback } from '../../../system/loopback.ts'
+import { messageOf } from '../../../system/user-errors.ts'
 import { StoreError } from '../../shared/store-error.ts'
 
 /** How to connect to a host. */

@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { retry } from '../../../../core/time/retries.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 
 /** More attempts than concurrent writers cause in practice. Bounds the work for a plant that changes constantly. */
 const ATTEMPTS_MAX = 100

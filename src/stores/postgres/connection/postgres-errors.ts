@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { known } from '../../../../core/known.ts'
-import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { incompleteError, restrictedError } from '../../../../service/restriction.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { codeOf, messageOf } from '../../../system/user-errors.ts'
 import { damagedError } from '../../shared/store-error.ts'
 

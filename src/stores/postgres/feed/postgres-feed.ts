@@ -1,10 +1,10 @@
+import { shareRuns } from '../../../../core/time/shared-result.ts'
 import type {
   ChangeFeed,
   ChangePage,
   ChangesRequest,
   NoChanges,
 } from '../../../../service/store/change-feed.ts'
-import { shareRuns } from '../../../../core/time/shared-result.ts'
 import { decodeCursor, encodeCursor } from '../../shared/cursor.ts'
 import { NEW_FEED, type OnProblem, type Retention } from '../../shared/engine.ts'
 import type { Connections } from '../connection/connections.ts'

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
+import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
 import { plantJson } from '../../../../service/store/plant-content.ts'
 import {
   PAGE_TEXT_MAX,
@@ -7,7 +8,6 @@ import {
   type PlantPage,
   type StoredPlant,
 } from '../../../../service/store/plant-store.ts'
-import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
 import { PLANT_COLUMNS, type PlantRow, pageOf, toPlant } from '../../shared/rows.ts'
 import { CAN_READ, MARK } from '../connection/permissions.ts'

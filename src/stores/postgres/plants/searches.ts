@@ -1,5 +1,9 @@
 import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
-import { type PlantPage, SEARCH_MAX, type SearchRequest } from '../../../../service/store/plant-store.ts'
+import {
+  type PlantPage,
+  SEARCH_MAX,
+  type SearchRequest,
+} from '../../../../service/store/plant-store.ts'
 import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
 import { PLANT_COLUMNS, type PlantRow } from '../../shared/rows.ts'
 import { CAN_READ } from '../connection/permissions.ts'

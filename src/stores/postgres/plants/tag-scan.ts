@@ -1,4 +1,8 @@
-import { LISTED_TAG_MAX, type TagPage, type TagsRequest } from '../../../../service/store/plant-store.ts'
+import {
+  LISTED_TAG_MAX,
+  type TagPage,
+  type TagsRequest,
+} from '../../../../service/store/plant-store.ts'
 import { decodeTagCursor, encodeTagCursor } from '../../shared/cursor.ts'
 import { CAN_READ } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'

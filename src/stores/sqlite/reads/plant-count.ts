@@ -1,6 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX } from '../../../../core/json/int64.ts'
-import { COUNT_MAX, type CountedRange, type CountRequest } from '../../../../service/store/plant-store.ts'
+import {
+  COUNT_MAX,
+  type CountedRange,
+  type CountRequest,
+} from '../../../../service/store/plant-store.ts'
 import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
 import { MATCHING } from './plant-search.ts'
 import { firstAfter, prepareSlices, SLICE_MAX } from './plant-slices.ts'

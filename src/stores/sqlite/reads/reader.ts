@@ -1,6 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
-import type { ChangePage, ChangesRequest, NoChanges } from '../../../../service/store/change-feed.ts'
+import { assertReadable } from '../../../../service/restriction.ts'
+import type {
+  ChangePage,
+  ChangesRequest,
+  NoChanges,
+} from '../../../../service/store/change-feed.ts'
 import { textLength } from '../../../../service/store/plant-content.ts'
 import {
   type CountedRange,
@@ -20,7 +25,6 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../../service/store/record-store.ts'
-import { assertReadable } from '../../../../service/restriction.ts'
 import { EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
 import {
   type PlantRow,

@@ -1,6 +1,10 @@
-import type { ChangeOutcome, ListResult, PlantChange } from '../../../../service/store/plant-store.ts'
-import type { ApplyMode, Guard, RecordChange } from '../../../../service/store/record-store.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
+import type {
+  ChangeOutcome,
+  ListResult,
+  PlantChange,
+} from '../../../../service/store/plant-store.ts'
+import type { ApplyMode, Guard, RecordChange } from '../../../../service/store/record-store.ts'
 import type { Postponed, Size } from '../../shared/group-commit.ts'
 import {
   type ChangeList,

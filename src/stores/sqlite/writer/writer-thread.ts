@@ -2,9 +2,9 @@
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
-import { messageOf } from '../../../system/user-errors.ts'
 import { serveCalls } from '../../../system/remote-calls.ts'
 import { toReply } from '../../../system/reply.ts'
+import { messageOf } from '../../../system/user-errors.ts'
 import { isFull, sumSizes } from '../../shared/group-commit.ts'
 import { CommitSignal } from '../feed/commit-signal.ts'
 import { openDatabase } from '../file/database.ts'

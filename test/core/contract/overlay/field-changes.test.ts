@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { InvalidJson } from '../../../../core/json/exact-json.ts'
 import { compareFields, violationFinder } from '../../../../core/contract/overlay/field-changes.ts'
 import { readFieldSchema } from '../../../../core/contract/overlay/field-schemas.ts'
+import { InvalidJson } from '../../../../core/json/exact-json.ts'
 import type { FieldSchema, OwnField } from '../../../../core/members/own-fields.ts'
 
 const string = { type: 'string' } as const

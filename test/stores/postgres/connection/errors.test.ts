@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
-import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import { restrictedError } from '../../../../service/restriction.ts'
+import { StoreUnavailable } from '../../../../service/store/plant-store.ts'
 import {
   isRetryable,
   mapError,

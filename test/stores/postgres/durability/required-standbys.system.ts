@@ -9,8 +9,8 @@ import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts
 import { StoreError } from '../../../../src/stores/shared/store-error.ts'
 import { PostgresServer } from '../../../../tools/postgres/postgres-server.ts'
 import { createAll } from '../../../helpers/plants/lists.ts'
-import { readSetting, replaceSetting } from '../../../helpers/service/settings.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
+import { readSetting, replaceSetting } from '../../../helpers/service/settings.ts'
 import { modelSuite } from '../../model-suite.ts'
 import { type Database, emptyDatabases, set } from '../databases.ts'
 

@@ -5,8 +5,8 @@ import { changeRequiredStandbys } from '../../../../src/stores/postgres/postgres
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../../../src/transfer/import.ts'
 import { createAll } from '../../../helpers/plants/lists.ts'
-import { sharedPostgres } from '../../../helpers/service/shared-postgres.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../../helpers/service/shared-postgres.ts'
 import { exported } from '../../plants.ts'
 import { type Database, emptyDatabases } from '../databases.ts'
 

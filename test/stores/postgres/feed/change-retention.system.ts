@@ -11,8 +11,8 @@ import {
 } from '../../../../src/stores/postgres/feed/change-retention.ts'
 import type { PostgresOptions } from '../../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
-import { sharedPostgres } from '../../../helpers/service/shared-postgres.ts'
 import { createIn, removeFrom } from '../../../helpers/plants/single-changes.ts'
+import { sharedPostgres } from '../../../helpers/service/shared-postgres.ts'
 import { changesAfter, latest, pageOf } from '../../feed-reads.ts'
 import { emptyDatabases } from '../databases.ts'
 

@@ -12,13 +12,13 @@ import {
 } from '../../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts'
 import { createIn } from '../../../helpers/plants/single-changes.ts'
-import { changesAfter } from '../../feed-reads.ts'
 import {
   assertConverted,
   assertRestricted,
   EARLIER_RESTRICTIONS,
   earlierRows,
 } from '../../earlier-rows.ts'
+import { changesAfter } from '../../feed-reads.ts'
 
 const NEXT_VERSION = SCHEMA_VERSION + 1
 
