@@ -18,12 +18,8 @@ import {
 } from './restriction.ts'
 import type { ChangePage, NoChanges } from './store/change-feed.ts'
 import { hasSameContent } from './store/plant-content.ts'
-import {
-  contentVersion,
-  isRefusal,
-  type PlantFilter,
-  type RequestStore,
-} from './store/plant-store.ts'
+import type { PlantFilter } from './store/plant-filter.ts'
+import { contentVersion, isRefusal, type RequestStore } from './store/plant-store.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 

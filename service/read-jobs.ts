@@ -1,9 +1,10 @@
 /** Reads that examine many plants: loops of short reads of a store, between which others are served. */
+
 import type { PlantCount } from '../core/contract/operation-types.ts'
 import type { InTurn } from './read-queue.ts'
+import type { PlantFilter } from './store/plant-filter.ts'
 import {
   PAGE_TEXT_MAX,
-  type PlantFilter,
   type PlantPage,
   type PlantStore,
   type SearchRequest,

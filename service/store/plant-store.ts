@@ -5,6 +5,7 @@ import { limits } from '../../core/generated/limits.gen.ts'
 import { hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
+import type { PlantFilter } from './plant-filter.ts'
 import type { ApplyMode, Guard, GuardRefusal } from './record-store.ts'
 
 export type { NewPlant, Plant, PlantPatch, StoredPlant }
@@ -100,13 +101,6 @@ export interface PageRequest {
   readonly tag?: string | undefined
   /** The maximum number of plants, at least 1. */
   readonly limit: number
-}
-
-export interface PlantFilter {
-  /** Select only plants whose name contains this text, in which ASCII letters match in either case. Any name contains ''. */
-  readonly text: string
-  /** Select only plants with exactly this tag. Null selects only plants without a tag. */
-  readonly tag?: string | null | undefined
 }
 
 export interface SearchRequest extends PlantFilter, Omit<PageRequest, 'tag'> {}

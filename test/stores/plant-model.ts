@@ -1,5 +1,6 @@
 import type { ChangeFeed } from '../../service/store/change-feed.ts'
 import type { FieldsPatch } from '../../service/store/plant-content.ts'
+import type { PlantFilter } from '../../service/store/plant-filter.ts'
 import type {
   ChangeOf,
   ChangeOutcome,
@@ -10,7 +11,6 @@ import type {
   NewPlant,
   PageRequest,
   PlantChange,
-  PlantFilter,
   PlantPage,
   PlantPatch,
   PlantStore,

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
 import { known } from '../../../../core/known.ts'
-import { type PlantFilter, SEARCH_MAX } from '../../../../service/store/plant-store.ts'
+import type { PlantFilter } from '../../../../service/store/plant-filter.ts'
+import { SEARCH_MAX } from '../../../../service/store/plant-store.ts'
 import { forTag, tagsOf } from '../../shared/by-tag.ts'
 import { TEXT_BYTES } from './plant-json.ts'
 

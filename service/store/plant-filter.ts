@@ -1,0 +1,26 @@
+/** Which plants a search or a count selects. */
+import type { Member, MemberValue } from '../../core/members/members.ts'
+
+export interface PlantFilter {
+  /** Select only plants whose name contains this text, in which ASCII letters match in either case. Any name contains ''. */
+  readonly text: string
+  /** Select only plants with exactly this tag. Null selects only plants without a tag. */
+  readonly tag?: string | null | undefined
+  /** What the own fields must be, at most one condition for each field. None by default. */
+  readonly conditions?: readonly FieldCondition[] | undefined
+}
+
+/**
+ * What an own field must be. Numbers and dates are compared by their values, a `date-time` by its instant, and other
+ * text by its code points. A plant without a value meets only `isAbsent`, with which nothing else can be combined.
+ */
+export interface FieldCondition {
+  readonly field: Member
+  /** The values, one of which the field must have. */
+  readonly is?: readonly MemberValue[] | undefined
+  /** The least value of a number or date, inclusive. */
+  readonly min?: MemberValue | undefined
+  /** The greatest value of a number or date, inclusive. */
+  readonly max?: MemberValue | undefined
+  readonly isAbsent?: true | undefined
+}
