@@ -6,7 +6,7 @@ import type {
 } from '../core/contract/operation-types.ts'
 import { known } from '../core/known.ts'
 import { countResults, findRepetition, toPlantChange } from './change-list.ts'
-import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failures.ts'
+import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failure-messages.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import { countPlants, listTags, searchPlants } from './read-jobs.ts'
 import type { ReadQueues } from './read-queue.ts'

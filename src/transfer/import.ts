@@ -1,5 +1,5 @@
 import { known } from '../../core/known.ts'
-import { toFailure } from '../../service/failures.ts'
+import { toFailure } from '../../service/failure-messages.ts'
 import type {
   ChangeResult,
   ListResult,

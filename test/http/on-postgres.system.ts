@@ -16,10 +16,10 @@ t.test('the services of these tests use the server', async (t) => {
 await runFiles(
   t,
   [
-    'operations/event-streams',
+    'changes/event-streams',
     'operations/hidden-fields',
-    'operations/long-polls',
-    'operations/model',
+    'changes/long-polls',
+    'model/model',
     'operations/own-fields',
     'statuses',
   ].map((name) => `http/${name}.test.ts`),

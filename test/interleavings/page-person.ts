@@ -135,8 +135,14 @@ export class Person {
         this.#expect(!inFlight.has(id), 'a draft is sent once at a time')
         inFlight.add(id)
         const draft = drafts.all.find((each) => isOf(each, id) && each.state === 'sending')
-        if (draft === undefined || draft.key === latest?.key) return
+        if (draft === undefined || draft === latest) return
+        const isRepeated = draft.key === latest?.key
         latest = draft
+        // The service was away, and is back. What was reported before is older than the response.
+        if (isRepeated) {
+          this.#reported.delete(draft.key)
+          return
+        }
         seen = this.#send(draft, id)
         mine = this.#sent.get(id)
       },

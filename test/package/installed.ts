@@ -42,7 +42,7 @@ t.test('the package contains the built files and nothing else', async (t) => {
       '{CHANGELOG,README}.md',
       'tools/bench/{README.md,results/*.svg}',
       'data/nursery.*',
-      'deploy/**/*.*',
+      'deploy/{*.service,*/*}',
       'docs/*.{http,md}',
       'docs/{*.svg,nursery.png,page*.png}',
       'test/fixtures/interface-1.0.0.yaml',

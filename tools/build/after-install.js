@@ -12,7 +12,7 @@ const unsupported = unsupportedNode(version)
 
 if (hasDevelopmentDependencies()) {
   // The package `node` has linked its program into its own folder. The rest is 67 MB of headers for C.
-  rmSync(new URL('../node_modules/node/node_modules', import.meta.url), {
+  rmSync(new URL('../../node_modules/node/node_modules', import.meta.url), {
     recursive: true,
     force: true,
   })

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
@@ -24,7 +25,7 @@ export function declareClient(): string {
 function emitDeclarations(): Map<string, string> {
   const file = `${ROOT}tools/build/tsconfig.json`
   const { config } = ts.readConfigFile(file, ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT, {}, file)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, dirname(file), {}, file)
   const own = { outDir: FOLDER, emitDeclarationOnly: true, stripInternal: true }
   const program = ts.createProgram([`${ROOT}client/client.ts`], { ...options, ...own })
   const declarations = new Map<string, string>()

@@ -12,7 +12,7 @@
  *    a code, a message for the client, and the headers that the contract documents for the status.
  * 2. **A handler.** `PlantService` (`service/plant-service.ts`) throws no `ApiError`. It returns a `failure` (a code)
  *    and a `message`, which compiles only if the contract documents the code's status for that operation.
- *    `operations/routes.ts` converts them to an `ApiError`.
+ *    `routes.ts` converts them to an `ApiError`.
  * 3. **The store.** Expected outcomes, such as a conflict, are results that the handler translates. If the store is
  *    unavailable, the engine rejects with `StoreUnavailable`; each engine maps its driver's errors in its own folder.
  *    The `reason` becomes `store-busy`, `store-unavailable` or `read-only-mirror`. The details go to the log only.
@@ -27,9 +27,9 @@
  * the request id to quote. `sendError` (`responses/response.ts`) then sends `{"error": 40402, "message": "…"}` like any
  * other JSON. The common headers are already set.
  *
- * The fifth has neither a request nor a reply, so `server/socket-errors.ts` writes the same status, headers and body
+ * The fifth has neither a request nor a reply, so `sockets/socket-errors.ts` writes the same status, headers and body
  * directly to the socket and closes it: after the responses to earlier requests, and never in the middle of one.
- * `server/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
+ * `sockets/client-errors.ts` also rejects requests that Node accepts but Fastify must not see: CONNECT, methods outside
  * HTTP, more than 100 header fields, and bodies in tiny chunks.
  */
 

@@ -5,8 +5,8 @@ import { LARGE_PLANTS, repeatCreate } from '../../shared/plant-change.ts'
 import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { retryOptimistically } from '../connection/optimistic-retry.ts'
 import type { PooledClient } from '../connection/pooled-client.ts'
+import { INSERT } from './insert-statement.ts'
 import { isRead, type LimitedRow, limitText, toColumns } from './plant-columns.ts'
-import { INSERT } from './plant-inserts.ts'
 
 /**
  * The lock makes a replay wait for the standbys, as a change does. Without it the row might not be on a standby yet,

@@ -8,8 +8,8 @@ import type { Run } from '../connection/pooled-client.ts'
 import { alterTables, beginFeed } from '../feed/feed-start.ts'
 import { limitLockWait, lockFeed } from '../feed/ledger.ts'
 import { changeOne } from '../records/records.ts'
+import { insertingTransaction } from './insert-statement.ts'
 import { attemptLists } from './lists.ts'
-import { insertingTransaction } from './plant-inserts.ts'
 
 /**
  * Refuses all changes except those with a guard. While the trigger is enabled, it must not depend on the row: a transaction

@@ -20,6 +20,7 @@ import { PLANT_COLUMNS, type PlantRow, toPlant } from '../../shared/rows.ts'
 import { AWAIT_STANDBYS } from '../connection/locks.ts'
 import { CAN_CHANGE } from '../connection/permissions.ts'
 import type { PooledClient, Run } from '../connection/pooled-client.ts'
+import { IdTaken, insertAll, insertingTransaction } from './insert-statement.ts'
 import {
   isRead,
   type LimitedRow,
@@ -28,7 +29,6 @@ import {
   toColumns,
   UNNESTED,
 } from './plant-columns.ts'
-import { IdTaken, insertAll, insertingTransaction } from './plant-inserts.ts'
 
 /**
  * The lock keeps the plants unchanged until the end of the transaction. Ordered by id against deadlocks. Reads small

@@ -3,7 +3,7 @@ import {
   type ContractDocument,
   matchOperations,
   type Operation,
-} from '../../../core/contract/contract.ts'
+} from '../../core/contract/contract.ts'
 import type {
   AnyFailure,
   AnyRequest,
@@ -14,19 +14,13 @@ import type {
   Handlers,
   OperationId,
   PlantCount,
-} from '../../../core/contract/operation-types.ts'
-import type { Grant } from '../../../core/contract/scopes.ts'
-import { known } from '../../../core/known.ts'
-import { entityTag } from '../../../core/members/plant-version.ts'
-import { operationError } from '../responses/api-error.ts'
-import {
-  expectedVersions,
-  hasWeakTag,
-  isKnown,
-  sendError,
-  sendJson,
-} from '../responses/response.ts'
-import type { Follow, Serve } from './follow-changes.ts'
+} from '../../core/contract/operation-types.ts'
+import type { Grant } from '../../core/contract/scopes.ts'
+import { known } from '../../core/known.ts'
+import { entityTag } from '../../core/members/plant-version.ts'
+import type { Follow, Serve } from './following/follow-changes.ts'
+import { operationError } from './responses/api-error.ts'
+import { expectedVersions, hasWeakTag, isKnown, sendError, sendJson } from './responses/response.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
