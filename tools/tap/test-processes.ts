@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 
 const TESTS = fileURLToPath(new URL('../../test/', import.meta.url))
 const RUN_FILES = `${TESTS}processes/files.ts`
-const COMPILE_CACHE = fileURLToPath(new URL('../.tap/compile-cache', import.meta.url))
+const COMPILE_CACHE = fileURLToPath(new URL('../../.tap/compile-cache', import.meta.url))
 
 /** The limit for one process, in milliseconds: many times what it needs, because the machine can be busy. */
 const TIMEOUT_MS = 1_200_000

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const HERE = fileURLToPath(new URL('..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 export interface Checkout {
   /** Its short hash. */
@@ -21,7 +21,7 @@ export interface Checkout {
  */
 export function checkOut(commit: string): Checkout {
   const revision = ['rev-parse', '--verify', '--end-of-options', `${commit}^{commit}`]
-  const hash = run(HERE, 'git', revision).trim()
+  const hash = run(ROOT, 'git', revision).trim()
   const folder = join(tmpdir(), 'plant-store-bench', hash)
   if (!existsSync(folder)) install(hash, folder)
   return { name: hash.slice(0, 7), program: join(folder, 'bin', 'plant-store.js') }
@@ -29,7 +29,7 @@ export function checkOut(commit: string): Checkout {
 
 /** The short hash of the commit that is checked out here, with `-dirty` if there are changes. */
 export function describeWorkingTree(): string {
-  return run(HERE, 'git', ['describe', '--always', '--dirty', '--exclude=*']).trim()
+  return run(ROOT, 'git', ['describe', '--always', '--dirty', '--exclude=*']).trim()
 }
 
 /** Renames the folder only when it is complete, so that an interrupted run does not leave an incomplete one. */
@@ -39,7 +39,7 @@ function install(hash: string, folder: string): void {
   const partial = mkdtempSync(`${folder}-`)
   try {
     const archive = join(partial, '.archive.tar')
-    run(join(HERE, '..'), 'git', ['archive', '--output', archive, hash])
+    run(ROOT, 'git', ['archive', '--output', archive, hash])
     run(partial, 'tar', ['-xf', archive])
     rmSync(archive)
     run(partial, 'npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'])
