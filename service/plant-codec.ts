@@ -1,5 +1,7 @@
+import { parseFilterName } from '../core/contract/field-parameters.ts'
 import type { Json } from '../core/contract/operation-types.ts'
 import type { components } from '../core/generated/api.gen.ts'
+import { known } from '../core/known.ts'
 import type { Member, MemberValue } from '../core/members/members.ts'
 import type { Change } from './store/change-feed.ts'
 import {
@@ -11,6 +13,7 @@ import {
   readFields,
   writeFields,
 } from './store/plant-content.ts'
+import type { FieldCondition } from './store/plant-filter.ts'
 import type { NewPlant, Plant, PlantPage, PlantPatch, StoredPlant } from './store/plant-store.ts'
 
 type Schemas = components['schemas']
@@ -23,6 +26,9 @@ interface FieldStart extends Pick<Member, 'name' | 'type'> {
   readonly start: string
 }
 
+/** A condition while it is read. */
+type Condition = { -readonly [Name in keyof FieldCondition]: FieldCondition[Name] }
+
 /**
  * Converts plants between the API, where own fields are members of a plant, and the store, where they are one text.
  * Values of the API must be valid.
@@ -30,7 +36,7 @@ interface FieldStart extends Pick<Member, 'name' | 'type'> {
 export class PlantCodec {
   /** Sorted by name. */
   readonly #fields: readonly FieldStart[]
-  readonly #names: ReadonlySet<string>
+  readonly #members: ReadonlyMap<string, Member>
   readonly #hidden: ReadonlySet<string>
 
   /**
@@ -42,7 +48,7 @@ export class PlantCodec {
       .filter(({ schema }) => schema !== undefined)
       .map(({ name, type }) => ({ name, type, start: `${JSON.stringify(name)}:` }))
       .sort((one, other) => (one.name < other.name ? -1 : 1))
-    this.#names = new Set(members.map(({ name }) => name))
+    this.#members = new Map(members.map((member) => [member.name, member]))
     this.#hidden = new Set(hidden)
   }
 
@@ -81,6 +87,20 @@ export class PlantCodec {
     return { ...(fields !== '' && { fields }), ...(clears !== '' && { clears }) }
   }
 
+  /** What a query requires of own fields. The conditions for a field can contradict each other. */
+  toConditions(query: object): FieldCondition[] {
+    const conditions = new Map<string, Condition>()
+    for (const [parameter, value] of Object.entries(query)) {
+      const { kind, name = '' } = parseFilterName(parameter) ?? {}
+      if (kind === undefined) continue
+      const condition = conditions.get(name) ?? { field: known(this.#members.get(name)) }
+      conditions.set(name, condition)
+      if (kind === 'without') condition.isAbsent = true
+      else condition[kind] = value
+    }
+    return [...conditions.values()]
+  }
+
   /** A plant as in the API. */
   toValues({ id, name, tag, fields }: StoredPlant): Schemas['StoredPlant'] {
     const plant = tag === undefined ? { id, name } : { id, name, tag }
@@ -96,7 +116,7 @@ export class PlantCodec {
 
   /** Whether a plant that was replaced has no hidden fields, and its replacement had no undocumented members. */
   isExactly(plant: Plant, replacement: object): boolean {
-    const isDocumented = Object.keys(replacement).every((name) => this.#names.has(name))
+    const isDocumented = Object.keys(replacement).every((name) => this.#members.has(name))
     return isDocumented && this.#withoutHidden(plant).fields === plant.fields
   }
 

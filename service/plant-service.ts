@@ -8,6 +8,7 @@ import { known } from '../core/known.ts'
 import { countResults, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failure-messages.ts'
 import type { PlantCodec } from './plant-codec.ts'
+import { type ListQuery, toPlantFilter } from './plant-query.ts'
 import { countPlants, listTags, searchPlants } from './read-jobs.ts'
 import type { ReadQueues } from './read-queue.ts'
 import {
@@ -20,8 +21,6 @@ import type { ChangePage, NoChanges } from './store/change-feed.ts'
 import { hasSameContent } from './store/plant-content.ts'
 import type { PlantFilter } from './store/plant-filter.ts'
 import { contentVersion, isRefusal, type RequestStore } from './store/plant-store.ts'
-
-type ListQuery = OperationRequest<'listPlants'>['query']
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
@@ -88,10 +87,11 @@ export class PlantService implements Handlers {
     { query }: OperationRequest<'listPlants'>,
     client: Client,
   ): Promise<OperationResult<'listPlants'>> {
-    const contradiction = findContradiction(query)
-    if (contradiction !== undefined) return { failure: 'invalid-parameter', message: contradiction }
-    const { q: text = '', untagged } = query
-    const filter = { text, tag: untagged ? null : query.tag }
+    const filter = toPlantFilter(query, this.#codec)
+    if ('contradiction' in filter) {
+      const message = `the query parameter ${filter.contradiction}`
+      return { failure: 'invalid-parameter', message }
+    }
     const count = query.count
       ? await countPlants(this.#store, filter, this.#reads.large.jobFor(client))
       : undefined
@@ -104,13 +104,14 @@ export class PlantService implements Handlers {
     }
   }
 
-  #readPage({ id, after, limit }: ListQuery, { text, tag }: PlantFilter, client: Client) {
+  #readPage({ id, after, limit }: ListQuery, filter: PlantFilter, client: Client) {
     if (id !== undefined) {
       const ids = inOrder(id, after)
       return this.#reads.of(ids.length).take(client, () => this.#store.getAll(ids))
     }
-    if (text !== '' || tag === null) {
-      const request = { text, tag, after, limit }
+    const { text, tag, conditions } = filter
+    if (text !== '' || tag === null || conditions !== undefined) {
+      const request = { ...filter, after, limit }
       return searchPlants(this.#store, request, this.#reads.large.jobFor(client))
     }
     return this.#reads.of(limit).take(client, () => this.#store.list({ tag, after, limit }))
@@ -213,16 +214,6 @@ export class PlantService implements Handlers {
 
 /** A `date-time` has a year of four digits (RFC 3339 §5.6). What is valid for longer can count as permanent. */
 const LAST_DATE_TIME = new Date('9999-12-31T23:59:59.999Z')
-
-/** The message about query parameters that contradict each other; undefined if none do. */
-function findContradiction({ id, q, tag, untagged, count }: ListQuery): string | undefined {
-  if (untagged && tag !== undefined)
-    return 'the query parameter untagged cannot be combined with tag'
-  const isFiltered = (q ?? tag ?? untagged ?? count) !== undefined
-  return id !== undefined && isFiltered
-    ? 'the query parameter id cannot be combined with q, tag, untagged or count'
-    : undefined
-}
 
 /** The distinct ids that are greater than `after`, in ascending order. */
 function inOrder(ids: readonly bigint[], after: bigint | undefined): bigint[] {

@@ -4,6 +4,7 @@ import { known } from '../known.ts'
 import { isMemberType, type Member } from '../members/members.ts'
 import type { FieldSchema, OwnField } from '../members/own-fields.ts'
 import { PACKAGE } from '../package.ts'
+import { filterParameters } from './field-parameters.ts'
 import { type Scope, scopes } from './scopes.ts'
 
 /** The parts of an operation in the contract that the server needs at run time. */
@@ -43,6 +44,7 @@ interface OperationObject {
   security?: SecurityRequirement[]
   /** OpenAPI extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
   'x-scope'?: string | string[]
+  parameters?: object[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, { description?: string; content?: Record<string, unknown> }>
 }
@@ -188,7 +190,10 @@ export function resolveReference(document: object, reference: string): unknown {
   return found
 }
 
-/** A copy of the contract whose plants have own fields. The schemas that derive from `Plant` have them too. */
+/**
+ * A copy of the contract whose plants have own fields, by which a list can select plants. The schemas that derive from
+ * `Plant` have them too.
+ */
 export function extendContract(
   document: ContractDocument,
   fields: readonly OwnField[],
@@ -206,6 +211,8 @@ export function extendContract(
     const schema = known(schemas[name])
     schemas[name] = { ...schema, properties: { ...schema.properties, ...added } }
   }
+  const list = known(copy.paths['/plants']?.get)
+  list.parameters?.push(...fields.flatMap(filterParameters))
   return copy
 }
 

@@ -1,4 +1,5 @@
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
+import { readDecimal } from '../json/decimal.ts'
 import { parseInt64 } from '../json/int64.ts'
 import type { FieldSchema } from '../members/own-fields.ts'
 import type { ContractDocument, Schema } from './contract.ts'
@@ -34,7 +35,7 @@ export function bodyCompiler(): ValidatorCompiler {
 
 /**
  * A compiler for schemas of parameters, which are strings. Its validators work like those of `bodyCompiler`,
- * but integers must be in decimal, int32 becomes a number, missing parameters get their defaults, and a list can have
+ * but integers must be in decimal, int32 and numbers become numbers, missing parameters get their defaults, and a list can have
  * one value.
  */
 export function parameterCompiler(): ValidatorCompiler {
@@ -42,6 +43,8 @@ export function parameterCompiler(): ValidatorCompiler {
   const ajv = createAjv({ useDefaults: true, coerceTypes: 'array' })
   addNumber(ajv, 'int64', 'an int64 in decimal', (text) => parseInt64(String(text)))
   addNumber(ajv, 'int32', 'an integer', (text) => toInt32(parseInt64(String(text))))
+  addNumber(ajv, 'number', 'a number that a double preserves', (text) => readDecimal(String(text)))
+  describeStrings(ajv)
   return compileOnce((schema) => ajv.compile(withKeywords(schema)))
 }
 

@@ -11,8 +11,8 @@ export interface paths {
         /**
          * List plants
          * @description Returns plants in ascending id order, one page at a time. `Link` has the URL of the next page, relative to the
-         *     request URL. A page can contain fewer plants than `limit`, and with `q` or `untagged` even none, although others
-         *     match: only the last page has no `Link`. Requires the `read` scope.
+         *     request URL. A page can contain fewer plants than `limit`, or even none, although others match: only the last
+         *     page has no `Link`. Requires the `read` scope.
          */
         get: operations["listPlants"];
         put?: never;
@@ -947,10 +947,7 @@ export interface operations {
                  *     ids that no plant has. `limit` does not apply, and only `after` can be combined with it.
                  */
                 id?: components["schemas"]["PlantId"][];
-                /**
-                 * @description With `true`, also count the plants that `tag`, `untagged` and `q` select, on all pages: see the header
-                 *     `Plant-Count`.
-                 */
+                /** @description With `true`, also count the plants that match, on all pages: see the header `Plant-Count`. */
                 count?: true;
             };
             header?: never;

@@ -5,6 +5,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import type { Schema } from '../../../core/contract/contract.ts'
+import { parseFilterName } from '../../../core/contract/field-parameters.ts'
 import { listAlternatives } from '../../../core/contract/keywords.ts'
 import { bodyCompiler, parameterCompiler } from '../../../core/contract/validators.ts'
 import { known, propertiesOf } from '../../../core/known.ts'
@@ -68,11 +69,16 @@ export function validationError(errors: FastifySchemaValidationError[], part: st
 }
 
 function parameterError(part: string, error: FastifySchemaValidationError): ApiError {
-  const partName = PART_NAMES[part]
-  // That of an item of a list also has its index.
-  const [, name] = error.instancePath.split('/')
-  const message = `the ${partName} ${name} ${expectation(error)}`
+  const message = `the ${PART_NAMES[part]} ${describeParameterError(error)}`
   return new ApiError('invalid-parameter', message)
+}
+
+/** Describes what a parameter must be, as in `limit must be an integer`. */
+export function describeParameterError(error: FastifySchemaValidationError): string {
+  // The path of an item of a list also has its index.
+  const [, token = ''] = error.instancePath.split('/')
+  const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+  return `${name} ${expectation(error)}`
 }
 
 function expectation(error: FastifySchemaValidationError): string | undefined {
@@ -135,8 +141,8 @@ type RejectedHeaders = readonly (readonly [name: string, message: string])[]
  * before the body is read. An `onRoute` hook.
  */
 export function rejectUndefinedParameters(route: RouteOptions): void {
-  const query = listNames(route.schema?.querystring)
-  const lists = listArrays(route.schema?.querystring)
+  const query = new Set(listNames(route.schema?.querystring))
+  const lists = new Set(listArrays(route.schema?.querystring))
   const headers = rejectedHeaders(route)
   route.onRequest = (request, _reply, next) =>
     next(queryError(request, query, lists) ?? undefinedHeaderError(request, headers))
@@ -175,8 +181,8 @@ function preconditionAdvice(method: string, defined: readonly string[]): string 
 
 function queryError(
   { url, query }: FastifyRequest,
-  names: readonly string[],
-  lists: readonly string[],
+  names: ReadonlySet<string>,
+  lists: ReadonlySet<string>,
 ): ApiError | undefined {
   try {
     // Fastify leaves invalid sequences undecoded.
@@ -186,19 +192,23 @@ function queryError(
   }
   const values = propertiesOf(query)
   for (const name in values) {
-    if (!names.includes(name)) return unknownParameter(name, names)
-    if (Array.isArray(values[name]) && !lists.includes(name)) {
+    if (!names.has(name)) return unknownParameter(name, names)
+    if (Array.isArray(values[name]) && !lists.has(name)) {
       return new ApiError('invalid-parameter', `the query parameter ${name} must not be repeated`)
     }
   }
   return undefined
 }
 
-function unknownParameter(name: string, names: readonly string[]): ApiError {
-  const accepted = names.length === 0 ? 'no query parameters' : names.join(', ')
+function unknownParameter(name: string, names: ReadonlySet<string>): ApiError {
+  const general = [...names].filter((each) => parseFilterName(each) === undefined)
+  const accepted = names.size === 0 ? 'no query parameters' : general.join(', ')
+  // There can be hundreds, with long names.
+  const filters =
+    names.size > general.length ? ', and filters by the own fields of the contract' : ''
   return new ApiError(
     'invalid-parameter',
-    `unknown query parameter "${name}": this operation accepts ${accepted}`,
+    `unknown query parameter "${name}": this operation accepts ${accepted}${filters}`,
   )
 }
 

@@ -230,14 +230,18 @@ t.test('schemas with and without inherited names are compiled by the same compil
   }
 })
 
-t.test('parameters are integers in decimal', async (t) => {
+t.test('parameters are exact numbers in decimal', async (t) => {
   const validate = parameterCompiler()({
     type: 'object',
-    properties: { id: int64, limit: { ...int32, minimum: 1, maximum: 1000 } },
+    properties: {
+      id: int64,
+      limit: { ...int32, minimum: 1, maximum: 1000 },
+      n: { type: 'number' },
+    },
   })
-  const parameters = { id: '-4', limit: '1000' }
+  const parameters = { id: '-4', limit: '1000', n: '-1.5e-7' }
   t.ok(validate(parameters))
-  t.strictSame(parameters, { id: -4n, limit: 1000 })
+  t.strictSame(parameters, { id: -4n, limit: 1000, n: -1.5e-7 })
   for (const [invalid, message] of [
     [{ id: '4.0' }, 'must be an int64 in decimal'],
     [{ id: '9223372036854775808' }, 'must be an int64 in decimal'],
@@ -245,6 +249,9 @@ t.test('parameters are integers in decimal', async (t) => {
     [{ limit: '1001' }, 'must be an integer from 1 to 1000'],
     [{ limit: '4294967297' }, 'must be an integer from 1 to 1000'],
     [{ limit: 'x' }, 'must be an integer from 1 to 1000'],
+    ...['', 'x', ' 1', '+1', '1e309', '0.12345678901234567890'].map(
+      (n) => [{ n }, 'must be a number that a double preserves'] as const,
+    ),
   ] as const) {
     t.notOk(validate({ ...invalid }))
     t.match(validate.errors, [{ message }])

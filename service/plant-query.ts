@@ -1,0 +1,50 @@
+import { filterName, parseFilterName } from '../core/contract/field-parameters.ts'
+import type { OperationRequest } from '../core/contract/operation-types.ts'
+import { toComparable } from '../core/members/comparable.ts'
+import type { PlantCodec } from './plant-codec.ts'
+import type { FieldCondition, PlantFilter } from './store/plant-filter.ts'
+
+export type ListQuery = OperationRequest<'listPlants'>['query']
+
+/** Which parameters of a query contradict each other, as in `id cannot be combined with min.height`. */
+interface Contradiction {
+  readonly contradiction: string
+}
+
+/** The plants that a valid query selects. */
+export function toPlantFilter(
+  query: Omit<ListQuery, 'limit'>,
+  codec: PlantCodec,
+): PlantFilter | Contradiction {
+  const { q: text = '', tag, untagged } = query
+  const conditions = codec.toConditions(query)
+  const contradiction =
+    findContradiction(query) ?? conditions.map(describeContradiction).find((each) => each)
+  if (contradiction !== undefined) return { contradiction }
+  return {
+    text,
+    tag: untagged ? null : tag,
+    ...(conditions.length > 0 && { conditions }),
+  }
+}
+
+function findContradiction(query: Omit<ListQuery, 'limit'>): string | undefined {
+  const { id, q, tag, untagged, count } = query
+  if (untagged && tag !== undefined) return 'untagged cannot be combined with tag'
+  if (id === undefined) return undefined
+  if ((q ?? tag ?? untagged ?? count) !== undefined)
+    return 'id cannot be combined with q, tag, untagged or count'
+  const filter = Object.keys(query).find((name) => parseFilterName(name) !== undefined)
+  return filter === undefined ? undefined : `id cannot be combined with ${filter}`
+}
+
+function describeContradiction(condition: FieldCondition): string | undefined {
+  const { field, min, max, isAbsent } = condition
+  const nameOf = (kind: 'is' | 'min' | 'max' | 'without') => filterName({ kind, name: field.name })
+  const other = (['is', 'min', 'max'] as const).find((kind) => condition[kind] !== undefined)
+  if (isAbsent && other !== undefined)
+    return `${nameOf('without')} cannot be combined with ${nameOf(other)}`
+  if (min === undefined || max === undefined) return undefined
+  const isEmpty = toComparable(field, min) > toComparable(field, max)
+  return isEmpty ? `${nameOf('min')} must not exceed ${nameOf('max')}` : undefined
+}
