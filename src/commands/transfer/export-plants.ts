@@ -8,6 +8,7 @@ import {
 import type { Member } from '../../../core/members/members.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/store/change-feed.ts'
+import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import { CommandError, fileError } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
@@ -24,8 +25,9 @@ import { onStopSignal } from '../console/signals.ts'
 import { openTarget } from '../console/store-access.ts'
 import { readStoredContract } from '../console/stored-contract.ts'
 import { type Destination, isSameFile, openDestination } from './destination.ts'
+import { type SelectionOptions, selectPlants } from './plant-selection.ts'
 
-export interface ExportOptions {
+export interface ExportOptions extends SelectionOptions {
   readonly database: string
   /** By default determined by the file's extension; NDJSON on standard output. */
   readonly format?: ExportFormat
@@ -36,7 +38,7 @@ export interface ExportOptions {
 }
 
 /**
- * Exports all plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal
+ * Exports the selected plants to a file, or to standard output for `-`, and prints their number on standard error. If a signal
  * interrupts it, the exit code is that of the signal. If the reader of standard output goes away, as `| head` does, the
  * export succeeds. If the reader of a named pipe does, the export fails.
  *
@@ -67,12 +69,14 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
   try {
     // Before the export takes its snapshot, so that the changes after the cursor miss nothing.
     cursorFile = cursor === undefined ? undefined : await prepareCursor(store, cursor, database)
-    const { members, hidden } = await readStoredContract(store)
+    const { contract, members, hidden } = await readStoredContract(store)
+    const codec = new PlantCodec(members)
+    const isSelected = selectPlants(contract, codec, options)
     destination = await openDestination(file, database)
     const chunks = formatPlants(
-      store.exportPlants(),
+      filterBatches(store.exportPlants(), isSelected),
       selectRecordFormat(members, format, options),
-      new PlantCodec(members),
+      codec,
       (plants) => {
         count = plants
         progress?.update(plants)
@@ -95,6 +99,13 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     await store.close()
   }
   process.stderr.write(summary)
+}
+
+async function* filterBatches(
+  batches: AsyncIterable<readonly StoredPlant[]>,
+  isSelected: (plant: StoredPlant) => boolean,
+): AsyncGenerator<StoredPlant[], void> {
+  for await (const plants of batches) yield plants.filter(isSelected)
 }
 
 async function requireOwnFile(cursor: string, file: string): Promise<void> {

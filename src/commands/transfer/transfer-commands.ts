@@ -38,12 +38,24 @@ export function importCommand(): Command {
 /** Defines `plant-store export`. */
 export function exportCommand(): Command {
   return new Command('export')
-    .description('export a snapshot of all plants in id order')
+    .description('export a snapshot of the plants in id order')
     .argument('[file]', 'the file to write or replace; - is standard output', '-')
     .addOption(formatOption(exportFormats))
     .option(
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
+    )
+    .option(
+      '--q <text>',
+      'export only plants whose name contains this text, in which ASCII letters match in either case',
+    )
+    .option('--tag <tag>', 'export only plants with exactly this tag')
+    .option('--untagged', 'export only plants without a tag')
+    .addOption(
+      new Option(
+        '--filter <condition>',
+        'export only plants whose own fields meet a condition of GET /plants, such as min.height=100; repeatable',
+      ).argParser((condition, given: string[] = []) => [...given, condition]),
     )
     .option(
       '--cursor <file>',
