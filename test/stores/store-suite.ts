@@ -8,6 +8,7 @@ import { createSuite } from './suites/create-suite.ts'
 import { exportSuite } from './suites/export-suite.ts'
 import { feedSuite } from './suites/feed-suite.ts'
 import { fieldsSuite, settingSuite } from './suites/fields-suite.ts'
+import { filterSuite } from './suites/filter-suite.ts'
 import { lastingSuite } from './suites/lasting-suite.ts'
 import { listSuite } from './suites/list-suite.ts'
 import { readSuite } from './suites/read-suite.ts'
@@ -52,6 +53,7 @@ const CHANGES: Suites = [
 const READS: Suites = [
   ['reading plants', readSuite],
   ['searching plants', searchSuite],
+  ['selecting plants by own fields', filterSuite],
   ['counting many plants', countSuite],
   ['listing tags', tagSuite],
 ]
