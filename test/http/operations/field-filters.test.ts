@@ -47,7 +47,7 @@ t.test('plants are selected by the values of their fields', async (t) => {
     ['is.light=sun&untagged=true'],
     ['min.height=91', 1],
     ['max.height=90', 2],
-    ['min.height=90&max.height=120&after=1', 2],
+    ['min.height=90&max.height=120', 1, 2],
     ['min.height=-5&is.height=7'],
     ['is.price=5e-1', 1],
     ['min.price=0.6&max.price=1e2', 2],
@@ -68,6 +68,10 @@ t.test('plants are selected by the values of their fields', async (t) => {
   ] as const) {
     const { ids: found, count } = await read(`${query}&count=true`)
     t.strictSame([found, count], [ids, String(ids.length)], query)
+    t.strictSame(
+      (await read(`${query}&after=1`)).ids,
+      ids.filter((id) => id > 1),
+    )
   }
 })
 
