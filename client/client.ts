@@ -5,6 +5,7 @@ import { sendParts, splitPlants } from './batches.ts'
 import { sendChanges } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
+import { type PlantParameters, plantParameters, selectsNone } from './plant-queries.ts'
 import type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
 import { buildRequest, changeParameters, checkId, pathParameters } from './requests.ts'
 import {
@@ -64,6 +65,8 @@ export type {
   ChangeQuery,
   ChangesOptions,
   CountQuery,
+  FieldCondition,
+  FieldFilter,
   Page,
   PlantCount,
   PlantQuery,
@@ -199,16 +202,17 @@ class PlantStoreClient<P extends Plant = Plant> {
    * const nextPage = await page.next?.()
    * const some = await plants.listPlants({ id: [4n, 49n] })
    * const { count } = await plants.listPlants({ untagged: true, count: true })
+   * const tall = await nursery.listPlants({ filter: { height: { min: 100 }, light: { is: ['sun'] } } })
    */
-  async listPlants(query: PlantQuery = {}, options?: CallOptions): Promise<Page<P>> {
+  async listPlants(query: PlantQuery<P> = {}, options?: CallOptions): Promise<Page<P>> {
     if (query.after !== undefined) checkId(query.after)
     for (const id of query.id ?? []) checkId(id)
-    // Without a value, the parameter would not be sent, which would select all plants.
-    if (query.id?.length === 0) return { plants: [] }
-    return this.#page(query, options)
+    if (selectsNone(query))
+      return { plants: [], ...(query.count && { count: { plants: 0, isExact: true } }) }
+    return this.#page(plantParameters(query), options)
   }
 
-  #page(query: PlantQuery | string, options?: CallOptions): Promise<Page<P>> {
+  #page(query: PlantParameters | string, options?: CallOptions): Promise<Page<P>> {
     return this.#transport.call(
       buildRequest('get', '/plants', { query }),
       (result) => {
@@ -232,9 +236,12 @@ class PlantStoreClient<P extends Plant = Plant> {
    * const { plants: trees, isExact } = await plants.countPlants({ tag: 'Tree' })
    * console.log(isExact ? `${trees} trees` : `at least ${trees} trees`)
    */
-  async countPlants(query: CountQuery = {}, options?: CallOptions): Promise<PlantCount> {
+  async countPlants(query: CountQuery<P> = {}, options?: CallOptions): Promise<PlantCount> {
+    if (selectsNone(query)) return { plants: 0, isExact: true }
     return this.#transport.call(
-      buildRequest('get', '/plants', { query: { ...query, count: true, limit: 1 } }),
+      buildRequest('get', '/plants', {
+        query: plantParameters({ ...query, count: true, limit: 1 }),
+      }),
       (result) => {
         const count = readPlantCount(result)
         if (count === undefined) throw toError(result)
@@ -246,13 +253,13 @@ class PlantStoreClient<P extends Plant = Plant> {
 
   /**
    * Iterates over all plants, ordered by id. Each page is fetched when the iteration reaches it, so changes
-   * made meanwhile can be included or missed. With `q` or `untagged`, pages without plants are skipped.
+   * made meanwhile can be included or missed. Pages without plants are skipped.
    *
    * @example
    * for await (const { id, name } of plants.plants({ tag: 'Tree', q: 'abies' })) console.log(id, name)
    */
   async *plants(
-    { pageSize, ...query }: PlantsQuery = {},
+    { pageSize, ...query }: PlantsQuery<P> = {},
     options?: CallOptions,
   ): AsyncGenerator<StoredPlant<P>, void, void> {
     const first = pageSize === undefined ? query : { ...query, limit: pageSize }

@@ -79,7 +79,7 @@ function fillIn(path: string, values: Readonly<Record<string, unknown>>): string
 function toSearch(query: object | string = {}): string {
   if (typeof query === 'string') return query
   const parameters = Object.entries(query).flatMap(([name, value]) =>
-    [value ?? []].flat().map((each) => `${name}=${encodeURIComponent(each)}`),
+    [value ?? []].flat().map((each) => `${encodeURIComponent(name)}=${encodeURIComponent(each)}`),
   )
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`
 }

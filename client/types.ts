@@ -20,14 +20,43 @@ export type ChangeCounts = components['schemas']['ChangeCounts']
 
 /**
  * Selects a page of plants: those with an id greater than `after`, with exactly the `tag` or without one (`untagged`),
- * whose name contains `q` (ignoring the case of ASCII letters), and at most `limit` of them (by default 100). `count`
- * also counts the plants on all pages. Alternatively, `id` selects up to 200 plants by their ids, and can only be
- * combined with `after`.
+ * whose name contains `q` (ignoring the case of ASCII letters), whose own fields meet the `filter`, and at most `limit` of
+ * them (by default 100). `count` also counts the plants on all pages. Alternatively, `id` selects up to 200 plants by
+ * their ids, and can only be combined with `after`.
  *
  * @example
  * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }
  */
-export type PlantQuery = NonNullable<operations['listPlants']['parameters']['query']>
+export type PlantQuery<P extends Plant = Plant> = NonNullable<
+  operations['listPlants']['parameters']['query']
+> & { readonly filter?: FieldFilter<P> | undefined }
+
+/**
+ * What own fields must be, by their names: all of it.
+ *
+ * @example
+ * const filter: FieldFilter<NurseryPlant> = { height: { min: 10 }, light: { is: ['sun', 'shade'] }, note: 'absent' }
+ */
+export type FieldFilter<P extends Plant = Plant> = {
+  readonly [Name in keyof P as Exclude<Name, keyof Plant>]?:
+    | FieldCondition<NonNullable<P[Name]>>
+    | undefined
+}
+
+/**
+ * What an own field must be: absent, or one of the values `is`, and within the limits. Only numbers and dates can have
+ * limits, which are inclusive.
+ *
+ * @example
+ * const condition: FieldCondition<number> = { min: 10, max: 20 }
+ */
+export type FieldCondition<Value> =
+  | 'absent'
+  | {
+      readonly is?: readonly Value[] | undefined
+      readonly min?: Exclude<Value, boolean> | undefined
+      readonly max?: Exclude<Value, boolean> | undefined
+    }
 
 /**
  * Selects plants to iterate over.
@@ -35,7 +64,8 @@ export type PlantQuery = NonNullable<operations['listPlants']['parameters']['que
  * @example
  * for await (const plant of plants.plants({ tag: 'Tree', pageSize: 1000 })) console.log(plant)
  */
-export interface PlantsQuery extends Omit<PlantQuery, 'limit' | 'count'> {
+export interface PlantsQuery<P extends Plant = Plant>
+  extends Omit<PlantQuery<P>, 'limit' | 'count'> {
   /**
    * How many plants to fetch per request. Larger pages need fewer requests and more memory.
    *
@@ -50,7 +80,10 @@ export interface PlantsQuery extends Omit<PlantQuery, 'limit' | 'count'> {
  * @example
  * const filter: CountQuery = { tag: 'Tree', q: 'abies' }
  */
-export type CountQuery = Pick<PlantQuery, 'tag' | 'untagged' | 'q'>
+export type CountQuery<P extends Plant = Plant> = Pick<
+  PlantQuery<P>,
+  'tag' | 'untagged' | 'q' | 'filter'
+>
 
 /**
  * How many plants match. The service examines a limited number of them.
@@ -124,7 +157,7 @@ export interface ReplacedPlant<P extends Plant = Plant> {
  * const second = await first.next?.()
  */
 export interface Page<P extends Plant = Plant> {
-  /** Ordered by id. There can be fewer than the limit even if more follow and, with `q` or `untagged`, even none. */
+  /** Ordered by id. There can be fewer than the limit, or even none, even if more follow. */
   readonly plants: StoredPlant<P>[]
   /** How many plants match on all pages. Undefined unless the query has `count`. */
   readonly count?: PlantCount

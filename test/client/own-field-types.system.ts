@@ -19,7 +19,7 @@ const INTERFACE = new URL('../fixtures/interface-1.0.0.yaml', import.meta.url)
 
 /** A program without casts, and with the errors that TypeScript must report. */
 const PROGRAM = `
-import { type Change, createClient, type NewPlant, type PlantPatch, type PlantStoreClient } from 'plant-store/client'
+import { type Change, createClient, type FieldFilter, type NewPlant, type PlantPatch, type PlantStoreClient } from 'plant-store/client'
 import type { components } from './plants.ts'
 
 declare const url: string
@@ -55,6 +55,23 @@ const more: Change<Generated>[] = (await later()).changes
 for (const { type, plant } of [...changes, ...more]) console.log(type, plant?.planted)
 for await (const change of store.changes()) if (change.type !== 'removed') console.log(change.plant.height)
 
+const filter: FieldFilter<Generated> = { height: { min: 10, max: 20 }, light: { is: ['sun', 'shade'] } }
+await store.listPlants({ filter, q: 'abies' })
+await store.countPlants({ filter: { ...filter, price: 'absent', inStock: { is: [true] } }, tag: 'Tree' })
+for await (const { height } of store.plants({ filter, pageSize: 10 })) console.log(height)
+
+// @ts-expect-error not one of the values
+await store.listPlants({ filter: { light: { is: ['moon'] } } })
+// @ts-expect-error a number
+await store.countPlants({ filter: { height: { min: '10' } } })
+// @ts-expect-error no limits
+store.plants({ filter: { inStock: { min: false } } })
+// @ts-expect-error no such condition
+await store.listPlants({ filter: { height: 'present' } })
+// @ts-expect-error no such field
+await store.listPlants({ filter: { weight: 'absent' } })
+// @ts-expect-error not an own field
+await store.listPlants({ filter: { tag: 'absent' } })
 // @ts-expect-error not one of the values
 await store.createPlant({ id: 4n, name: 'Abies', light: 'moon' })
 // @ts-expect-error a number
@@ -84,6 +101,7 @@ type Exact = Omit<Generated, 'serial'> & { serial?: bigint }
 const exact = createClient<Exact>({ url, token, int64Fields: ['serial'] })
 await exact.updatePlant(4n, { serial: 9007199254740993n })
 await exact.updatePlant(4n, { serial: null })
+await exact.listPlants({ filter: { serial: { is: [9007199254740993n] } } })
 const serial: bigint | undefined = (await exact.getPlant(4n)).plant.serial
 // @ts-expect-error a bigint
 await exact.updatePlant(4n, { serial: 5 })

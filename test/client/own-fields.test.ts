@@ -95,6 +95,55 @@ t.test('a client without the types keeps the fields of a plant that it writes ba
   t.strictSame(await plain.createPlant({ id: 21n, name: 'Acer' }), { plant: { name: 'Acer' } })
 })
 
+t.test('lists, iterations and counts select plants by own fields', async (t) => {
+  const client = connect()
+  const tag = 'filter'
+  await client.createPlants([
+    { id: 30n, name: 'Abies', tag, ...OWN },
+    { id: 31n, name: 'Acer', tag, height: 90, light: 'sun', price: 1e21, inStock: true },
+    { id: 32n, name: 'Pinus', tag },
+  ])
+  for (const [filter, ...ids] of [
+    [{}, 30n, 31n, 32n],
+    [{ height: undefined, light: {} }, 30n, 31n, 32n],
+    [{ height: { min: 100, max: 120 } }, 30n],
+    [{ light: { is: ['sun', 'half shade'] }, inStock: { is: [false] } }, 30n],
+    [{ price: { min: 1e21 } }, 31n],
+    [{ serial: { max: -9007199254740993n }, planted: { is: ['2026-11-25'] } }, 30n],
+    [{ height: 'absent', price: 'absent' }, 32n],
+    [{ light: { is: [] } }],
+  ] as const) {
+    const query = { tag, filter }
+    const { plants, count } = await client.listPlants({ ...query, count: true })
+    const found = plants.map(({ id }) => id)
+    t.strictSame([found, count], [ids, { plants: ids.length, isExact: true }])
+    t.strictSame(await client.countPlants(query), count)
+    const iterated = await Array.fromAsync(client.plants({ ...query, pageSize: 1 }))
+    t.strictSame(iterated, plants)
+  }
+  t.match(await thrownBy(client.listPlants({ filter: { height: { min: 2, max: 1 } } })), {
+    condition: 'invalid-parameter',
+    message: /min\.height must not exceed max\.height/,
+  })
+})
+
+t.test('a filter encodes the names and values of fields', async (t) => {
+  const names = ['a b&c', 'is.x', 'Höhe', '__proto__x']
+  const named = await startService(t, {
+    fields: names.map((name) => ({ name, schema: { type: 'string' } })),
+  })
+  const client = createClient({ url: named.url, token: named.token })
+  for (const [index, name] of names.entries()) {
+    const id = BigInt(index)
+    await client.createPlant({ id, name: 'x', [name]: 'a&b=+ c' })
+    const { plants } = await client.listPlants({ filter: { [name]: { is: ['a&b=+ c'] } } })
+    t.strictSame(
+      plants.map((plant) => plant.id),
+      [id],
+    )
+  }
+})
+
 /** A client that receives these bodies, in order. */
 const receive = async (
   t: Test,
