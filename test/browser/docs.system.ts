@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import { DocsPage, type Shown } from '../../tools/browser/docs-reader.ts'
 import type { Viewer } from '../../tools/browser/visit.ts'
+import { nursery } from '../helpers/plants/nursery.ts'
 import { contract, operations } from '../helpers/service/contract-check.ts'
 import { type Call, type Service, startService } from '../helpers/service/service.ts'
 import { tabTo } from './keyboard.ts'
@@ -63,6 +64,49 @@ testInBrowser(t, 'the docs work', (_open, browser) => {
       })
     }),
   )
+
+  t.test('the docs have forms for filters by own fields', async (t) => {
+    const odd = { name: 'Höhe a&b=/+', schema: { type: 'integer', format: 'int32' } } as const
+    const own = await startService(t, { fields: [...nursery, odd] })
+    await visit(t, own.url, { ...CALM, ...DESKTOP }, async (docs) => {
+      await docs.authorize(own.token)
+      await docs.toggle('listPlants')
+      await docs.ready('listPlants')
+      const row = (name: string) =>
+        docs.operation('listPlants').locator(`tr[data-param-name="${name}"]`)
+      t.match(await row('is.light').innerText(), '1 to 200 items (string)')
+      t.match(await row('min.height').innerText(), 'Height in cm')
+      for (const [name, value] of [
+        ['is.height', '7'],
+        ['is.watered', '2026-11-25T23:40:00+01:00'],
+        ['is.photo', 'https://example.com/'],
+      ] as const) {
+        await row(name).locator('.json-schema-form-item-add').click()
+        await row(name).locator('input').fill(value)
+      }
+      await row('is.inStock').locator('.json-schema-form-item-add').click()
+      await row('is.inStock').locator('select').selectOption('false')
+      await row('is.light').locator('select').selectOption(['sun', 'half shade'])
+      await row('without.note').locator('select').selectOption('true')
+      const { status, curl } = await docs.execute('listPlants', { [`min.${odd.name}`]: '5' })
+      t.equal(status, '200')
+      const [, search] = /\?(.*)'/.exec(curl) ?? []
+      t.strictSame(
+        [...new URLSearchParams(search)],
+        [
+          ['limit', '100'],
+          ['is.height', '7'],
+          ['is.light', 'sun'],
+          ['is.light', 'half shade'],
+          ['is.photo', 'https://example.com/'],
+          ['is.inStock', 'false'],
+          ['is.watered', '2026-11-25T23:40:00+01:00'],
+          ['without.note', 'true'],
+          [`min.${odd.name}`, '5'],
+        ],
+      )
+    })
+  })
 
   async function useTheKeyboard(t: Test, docs: DocsPage): Promise<void> {
     const { page } = docs

@@ -73,7 +73,7 @@ interface Limits {
   readonly maxLength?: number
   readonly minItems?: number
   readonly maxItems?: number
-  readonly items?: { readonly format: string }
+  readonly items?: { readonly type: string; readonly format?: string }
   readonly default?: number
 }
 
@@ -108,16 +108,25 @@ export function swaggerPlugin(ui: SwaggerUi) {
     return [
       ...range(limits.minimum, limits.maximum, ''),
       ...range(limits.minLength, limits.maxLength, ' characters'),
-      ...range(limits.minItems, limits.maxItems, ` items (${limits.items?.format})`),
+      ...range(
+        limits.minItems,
+        limits.maxItems,
+        ` items (${limits.items?.format ?? limits.items?.type})`,
+      ),
       ...(limits.default === undefined ? [] : [`default ${limits.default}`]),
     ].join(', ')
   }
+  // Swagger UI has no fields for lists of these, and warns before it uses another.
+  const types = ['integer_int32', 'integer_int64']
+  const formats = ['date', 'date-time', 'uri', 'email'].map((format) => `string_${format}`)
+  const listField = (properties: object) =>
+    ui.React.createElement(ui.getComponent('JsonSchema_string'), properties)
   return {
     components: {
       Logo: () => document.title,
-      // Swagger UI has no field for the items of such a list, and warns before it uses another.
-      JsonSchema_integer_int64: (properties: object) =>
-        ui.React.createElement(ui.getComponent('JsonSchema_string'), properties),
+      ...Object.fromEntries(
+        [...types, ...formats].map((type) => [`JsonSchema_${type}`, listField]),
+      ),
     },
     wrapComponents: {
       parameterRow:
