@@ -117,16 +117,17 @@ export function swaggerPlugin(ui: SwaggerUi) {
     ].join(', ')
   }
   // Swagger UI has no fields for lists of these, and warns before it uses another.
-  const types = ['integer_int32', 'integer_int64']
-  const formats = ['date', 'date-time', 'uri', 'email'].map((format) => `string_${format}`)
   const listField = (properties: object) =>
     ui.React.createElement(ui.getComponent('JsonSchema_string'), properties)
   return {
     components: {
       Logo: () => document.title,
-      ...Object.fromEntries(
-        [...types, ...formats].map((type) => [`JsonSchema_${type}`, listField]),
-      ),
+      JsonSchema_integer_int32: listField,
+      JsonSchema_integer_int64: listField,
+      JsonSchema_string_date: listField,
+      'JsonSchema_string_date-time': listField,
+      JsonSchema_string_email: listField,
+      JsonSchema_string_uri: listField,
     },
     wrapComponents: {
       parameterRow:

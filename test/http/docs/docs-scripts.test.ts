@@ -114,7 +114,11 @@ for (const [schema, limits] of [
   [{ type: 'integer', minimum: 0, maximum: 60, default: 0 }, '0 to 60, default 0'],
   [{ type: 'string', minLength: 1, maxLength: 100 }, '1 to 100 characters'],
   [{ type: 'string', maxLength: 1000 }, 'up to 1000 characters'],
-  [{ minItems: 1, maxItems: 200, items: { format: 'int64' } }, '1 to 200 items (int64)'],
+  [
+    { minItems: 1, maxItems: 200, items: { type: 'integer', format: 'int64' } },
+    '1 to 200 items (int64)',
+  ],
+  [{ minItems: 1, maxItems: 200, items: { type: 'string' } }, '1 to 200 items (string)'],
 ] as const) {
   t.test(`the docs show the limits of a parameter: ${limits}`, async (t) => {
     const param = immutable<unknown>({ description: 'It.\n', schema: immutable<unknown>(schema) })

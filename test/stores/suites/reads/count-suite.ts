@@ -1,8 +1,8 @@
 import type { Test } from 'tap'
-import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
-import { MAX, MEGABYTE } from '../plants.ts'
-import { type Engine, opener } from '../store-suite.ts'
+import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../../../service/store/plant-store.ts'
+import { importPlants } from '../../../../src/transfer/import.ts'
+import { MAX, MEGABYTE } from '../../plants.ts'
+import { type Engine, opener } from '../../store-suite.ts'
 
 /** The requirements of PlantStore.count for large stores. What it counts must be limited. */
 export async function countSuite(t: Test, engine: Engine): Promise<void> {

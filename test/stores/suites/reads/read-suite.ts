@@ -5,9 +5,9 @@ import type {
   PlantPage,
   PlantStore,
   StoredPlant,
-} from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
-import { PlantModel } from '../plant-model.ts'
+} from '../../../../service/store/plant-store.ts'
+import { importPlants } from '../../../../src/transfer/import.ts'
+import { PlantModel } from '../../plant-model.ts'
 import {
   byId,
   EDGES,
@@ -18,8 +18,8 @@ import {
   STRINGS,
   samePlants,
   scatteredIds,
-} from '../plants.ts'
-import { type Engine, opener } from '../store-suite.ts'
+} from '../../plants.ts'
+import { type Engine, opener } from '../../store-suite.ts'
 
 const TEN_KILOBYTES = 'x'.repeat(10_000)
 

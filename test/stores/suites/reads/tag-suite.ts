@@ -6,12 +6,12 @@ import {
   TAG_CURSOR_MAX,
   type TagPage,
   type TagsRequest,
-} from '../../../service/store/plant-store.ts'
-import { encodeTagCursor } from '../../../src/stores/shared/cursor.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
-import { compareCodePoints } from '../plant-model.ts'
-import { MEGABYTE, STRINGS } from '../plants.ts'
-import { type Engine, opener } from '../store-suite.ts'
+} from '../../../../service/store/plant-store.ts'
+import { encodeTagCursor } from '../../../../src/stores/shared/cursor.ts'
+import { importPlants } from '../../../../src/transfer/import.ts'
+import { compareCodePoints } from '../../plant-model.ts'
+import { MEGABYTE, STRINGS } from '../../plants.ts'
+import { type Engine, opener } from '../../store-suite.ts'
 
 const LONGEST = '\u{1f331}'.repeat(LISTED_TAG_MAX)
 

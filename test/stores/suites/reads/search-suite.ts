@@ -6,12 +6,21 @@ import {
   type PlantStore,
   SEARCH_MAX,
   type SearchRequest,
-} from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
-import { createIn } from '../../helpers/plants/single-changes.ts'
-import { PlantModel } from '../plant-model.ts'
-import { byId, EDGES, MAX, MEGABYTE, pageWith, plantsIn, STRINGS, samePlants } from '../plants.ts'
-import { type Engine, opener } from '../store-suite.ts'
+} from '../../../../service/store/plant-store.ts'
+import { importPlants } from '../../../../src/transfer/import.ts'
+import { createIn } from '../../../helpers/plants/single-changes.ts'
+import { PlantModel } from '../../plant-model.ts'
+import {
+  byId,
+  EDGES,
+  MAX,
+  MEGABYTE,
+  pageWith,
+  plantsIn,
+  STRINGS,
+  samePlants,
+} from '../../plants.ts'
+import { type Engine, opener } from '../../store-suite.ts'
 
 /** Letters that other rules than ASCII's would lower, or match with ASCII letters. */
 const LETTERS = [

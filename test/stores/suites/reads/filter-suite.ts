@@ -1,14 +1,14 @@
 import type { Test } from 'tap'
-import type { Member } from '../../../core/members/members.ts'
-import type { FieldCondition, PlantFilter } from '../../../service/store/plant-filter.ts'
+import type { Member } from '../../../../core/members/members.ts'
+import type { FieldCondition, PlantFilter } from '../../../../service/store/plant-filter.ts'
 import {
   type PlantStore,
   SEARCH_MAX,
   type StoredPlant,
-} from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
-import { byId, MAX, MEGABYTE, MIN, plantsIn } from '../plants.ts'
-import { type Engine, opener } from '../store-suite.ts'
+} from '../../../../service/store/plant-store.ts'
+import { importPlants } from '../../../../src/transfer/import.ts'
+import { byId, MAX, MEGABYTE, MIN, plantsIn } from '../../plants.ts'
+import { type Engine, opener } from '../../store-suite.ts'
 import { searchAll } from './search-suite.ts'
 
 const HEIGHT: Member = { name: 'height', type: 'int32', isRequired: false }
