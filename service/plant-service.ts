@@ -5,6 +5,7 @@ import type {
   OperationResult,
 } from '../core/contract/operation-types.ts'
 import { known } from '../core/known.ts'
+import { toWords } from '../core/members/words.ts'
 import { countResults, findRepetition, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failure-messages.ts'
 import type { PlantCodec } from './plant-codec.ts'
@@ -19,7 +20,7 @@ import {
 import type { ChangePage, NoChanges } from './store/change-feed.ts'
 import { hasSameContent } from './store/plant-content.ts'
 import type { PlantFilter } from './store/plant-filter.ts'
-import { contentVersion, isRefusal, type RequestStore } from './store/plant-store.ts'
+import { contentVersion, isRefusal, isSearch, type RequestStore } from './store/plant-store.ts'
 
 type ListQuery = OperationRequest<'listPlants'>['query']
 
@@ -90,8 +91,14 @@ export class PlantService implements Handlers {
   ): Promise<OperationResult<'listPlants'>> {
     const contradiction = findContradiction(query)
     if (contradiction !== undefined) return { failure: 'invalid-parameter', message: contradiction }
-    const { q: text = '', untagged } = query
-    const filter = { text, tag: untagged ? null : query.tag }
+    const { q, untagged } = query
+    const words = q === undefined ? undefined : toWords(q)
+    if (words?.length === 0) {
+      const message =
+        'the query parameter q must contain a word, not only spaces, diacritics and invisible characters'
+      return { failure: 'invalid-parameter', message }
+    }
+    const filter = { words, tag: untagged ? null : query.tag }
     const count = query.count
       ? await countPlants(this.#store, filter, this.#reads.large.jobFor(client))
       : undefined
@@ -104,16 +111,15 @@ export class PlantService implements Handlers {
     }
   }
 
-  #readPage({ id, after, limit }: ListQuery, { text, tag }: PlantFilter, client: Client) {
+  #readPage({ id, after, limit }: ListQuery, filter: PlantFilter, client: Client) {
     if (id !== undefined) {
       const ids = inOrder(id, after)
       return this.#reads.of(ids.length).take(client, () => this.#store.getAll(ids))
     }
-    if (text !== '' || tag === null) {
-      const request = { text, tag, after, limit }
-      return searchPlants(this.#store, request, this.#reads.large.jobFor(client))
-    }
-    return this.#reads.of(limit).take(client, () => this.#store.list({ tag, after, limit }))
+    const request = { ...filter, after, limit }
+    return isSearch(request)
+      ? searchPlants(this.#store, request, this.#reads.large.jobFor(client))
+      : this.#reads.of(limit).take(client, () => this.#store.list(request))
   }
 
   async listTags(

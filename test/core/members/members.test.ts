@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type ContractDocument, loadContract, plantMembers } from '../../core/contract/contract.ts'
-import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
-import { members } from '../../core/members/members.gen.ts'
+import {
+  type ContractDocument,
+  loadContract,
+  plantMembers,
+} from '../../../core/contract/contract.ts'
+import { INT64_MAX, INT64_MIN } from '../../../core/json/int64.ts'
+import { members } from '../../../core/members/members.gen.ts'
 import {
   isValueOf,
   type Member,
@@ -11,9 +15,9 @@ import {
   readText,
   writeJson,
   writeText,
-} from '../../core/members/members.ts'
-import { describePlants } from '../../core/members/plant.ts'
-import { anyText } from '../helpers/plants/arbitraries.ts'
+} from '../../../core/members/members.ts'
+import { describePlants } from '../../../core/members/plant.ts'
+import { anyText } from '../../helpers/plants/arbitraries.ts'
 
 t.test('the members of a plant are those of the contract, in its order', async (t) => {
   t.same(plantMembers(loadContract()), members)
