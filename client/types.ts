@@ -20,9 +20,9 @@ export type ChangeCounts = components['schemas']['ChangeCounts']
 
 /**
  * Selects a page of plants: those with an id greater than `after`, with exactly the `tag` or without one (`untagged`),
- * whose name contains `q` (ignoring the case of ASCII letters), whose own fields meet the `filter`, and at most `limit` of
- * them (by default 100). `count` also counts the plants on all pages. Alternatively, `id` selects up to 200 plants by
- * their ids, and can only be combined with `after`.
+ * whose name contains each word of `q`, whose own fields meet the `filter`, and at most `limit` of them (by default 100).
+ * `count` also counts the plants on all pages. Alternatively, `id` selects up to 200 plants by their ids, and can only be
+ * combined with `after`.
  *
  * @example
  * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }

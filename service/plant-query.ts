@@ -1,32 +1,33 @@
 import { filterName, parseFilterName } from '../core/contract/field-parameters.ts'
 import type { OperationRequest } from '../core/contract/operation-types.ts'
 import { toComparable } from '../core/members/comparable.ts'
+import { toWords } from '../core/members/words.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import type { FieldCondition, PlantFilter } from './store/plant-filter.ts'
 
 export type ListQuery = OperationRequest<'listPlants'>['query']
 
-/** Which parameters of a query contradict each other, as in `id cannot be combined with min.height`. */
-interface Contradiction {
-  readonly contradiction: string
+/** What is wrong with a query, as in `id cannot be combined with min.height`. */
+interface Problem {
+  readonly problem: string
 }
 
-/** The plants that a valid query selects. */
+/** The plants that a query of the contract selects. */
 export function toPlantFilter(
   query: Omit<ListQuery, 'limit'>,
   codec: PlantCodec,
-): PlantFilter | Contradiction {
-  const { q: text = '', tag, untagged } = query
+): PlantFilter | Problem {
+  const { q, tag, untagged } = query
+  const words = q === undefined ? undefined : toWords(q)
   const conditions = codec.toConditions(query)
   const contradiction =
     findContradiction(query) ?? conditions.map(describeContradiction).find((each) => each)
-  if (contradiction !== undefined) return { contradiction }
-  return {
-    text,
-    tag: untagged ? null : tag,
-    ...(conditions.length > 0 && { conditions }),
-  }
+  if (contradiction !== undefined) return { problem: contradiction }
+  if (words?.length === 0) return { problem: NO_WORD }
+  return { words, tag: untagged ? null : tag, conditions }
 }
+
+const NO_WORD = 'q must contain a word, not only spaces, diacritics and invisible characters'
 
 function findContradiction(query: Omit<ListQuery, 'limit'>): string | undefined {
   const { id, q, tag, untagged, count } = query

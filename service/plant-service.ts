@@ -20,7 +20,7 @@ import {
 import type { ChangePage, NoChanges } from './store/change-feed.ts'
 import { hasSameContent } from './store/plant-content.ts'
 import type { PlantFilter } from './store/plant-filter.ts'
-import { contentVersion, isRefusal, type RequestStore } from './store/plant-store.ts'
+import { contentVersion, isRefusal, isSearch, type RequestStore } from './store/plant-store.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
@@ -88,8 +88,8 @@ export class PlantService implements Handlers {
     client: Client,
   ): Promise<OperationResult<'listPlants'>> {
     const filter = toPlantFilter(query, this.#codec)
-    if ('contradiction' in filter) {
-      const message = `the query parameter ${filter.contradiction}`
+    if ('problem' in filter) {
+      const message = `the query parameter ${filter.problem}`
       return { failure: 'invalid-parameter', message }
     }
     const count = query.count
@@ -109,12 +109,10 @@ export class PlantService implements Handlers {
       const ids = inOrder(id, after)
       return this.#reads.of(ids.length).take(client, () => this.#store.getAll(ids))
     }
-    const { text, tag, conditions } = filter
-    if (text !== '' || tag === null || conditions !== undefined) {
-      const request = { ...filter, after, limit }
-      return searchPlants(this.#store, request, this.#reads.large.jobFor(client))
-    }
-    return this.#reads.of(limit).take(client, () => this.#store.list({ tag, after, limit }))
+    const request = { ...filter, after, limit }
+    return isSearch(request)
+      ? searchPlants(this.#store, request, this.#reads.large.jobFor(client))
+      : this.#reads.of(limit).take(client, () => this.#store.list(request))
   }
 
   async listTags(

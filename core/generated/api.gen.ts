@@ -938,8 +938,10 @@ export interface operations {
                 /** @description With `true`, return only plants without a tag. An empty tag counts as a tag. Cannot be combined with `tag`. */
                 untagged?: true;
                 /**
-                 * @description Return only plants whose name contains this text. ASCII letters match in either case. All other characters
-                 *     match only themselves: there are no wildcards.
+                 * @description Return only plants whose name contains each word of this text, in any order. A part of a word is enough.
+                 *     Letters match regardless of case and diacritics, `×` matches `x` with or without a space, every kind of
+                 *     space, apostrophe and hyphen matches its plain form, and characters without width are ignored. There are no
+                 *     wildcards. A text without any word gets 400.
                  */
                 q?: string;
                 /**

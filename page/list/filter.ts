@@ -1,4 +1,5 @@
 import type { Plant } from '../../client/client.ts'
+import { toWordMatch, toWords } from '../../core/members/words.ts'
 import { parseId } from './plant-id.ts'
 
 /** Selects plants as the service does. An empty tag is a tag. There is no `tag` with `untagged`. */
@@ -9,7 +10,7 @@ export interface Filter {
   readonly q?: string
 }
 
-/** A filter without members that are undefined, and without spaces around the text. */
+/** A filter without members that are undefined, without spaces around the text, and without a text that has no words. */
 export function createFilter({
   tag,
   untagged,
@@ -20,7 +21,7 @@ export function createFilter({
   const text = q?.trim()
   return {
     ...(untagged ? { untagged } : tag !== undefined && { tag }),
-    ...(text && { q: text }),
+    ...(text && toWords(text).length > 0 && { q: text }),
   }
 }
 
@@ -41,16 +42,16 @@ export interface Selection {
   readonly first?: bigint
 }
 
-/** Whether the filter selects a plant: those with exactly the tag, whose name contains `q` in either case of ASCII. */
+/** Whether the filter selects a plant: those with exactly the tag, whose name contains the words of `q`. */
 export function matches({ name, tag }: Plant, filter: Filter): boolean {
   if (filter.untagged && tag !== undefined) return false
   if (filter.tag !== undefined && filter.tag !== tag) return false
-  return filter.q === undefined || lowerAscii(name).includes(lowerAscii(filter.q))
+  return toWordMatch(wordsOf(filter))(name)
 }
 
-/** Unlike `toLowerCase`, leaves `É` as it is. */
-function lowerAscii(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+/** The words that names must contain. */
+export function wordsOf({ q = '' }: Filter): readonly string[] {
+  return toWords(q)
 }
 
 /** Whether two selections differ only in the text that a person searches for. */

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { wordsOf } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { PlantSelection } from '../selection/plant-selection.ts'
 import { columnMembers, fieldTracks } from './field-columns.ts'
@@ -123,12 +124,13 @@ function explainCut({ target }: PointerEvent): void {
 
 function Rows({
   table: { rows, layout, active, expandedRow },
-  view: { marks },
+  view: { list, marks },
   selection,
   expanded,
   draftNote,
   actions,
 }: RowsProps & { readonly table: Table }) {
+  const words = wordsOf(list.filter)
   return [...rows]
     .sort(([a], [b]) => a - b)
     .map(([index, plant]) => {
@@ -156,6 +158,7 @@ function Rows({
           isSelected={selection?.ranges.has(id)}
           mark={marks.get(id)?.mark}
           draftNote={draftNote(id)}
+          words={words}
           actions={actions}
         />
       )

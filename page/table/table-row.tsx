@@ -41,6 +41,7 @@ export function TableRow({
   isSelected,
   mark,
   draftNote,
+  words,
   actions,
 }: {
   readonly plant: StoredPlant
@@ -53,6 +54,8 @@ export function TableRow({
   readonly mark: Mark | undefined
   /** What is to be said about a change that is not saved. */
   readonly draftNote: string | undefined
+  /** Those that were searched for. */
+  readonly words: readonly string[]
   readonly actions: RowActions
 }) {
   const { id, name, tag } = plant
@@ -76,7 +79,7 @@ export function TableRow({
       </div>
       <div role="gridcell" class="name-cell">
         <span class="name">
-          <PlantText text={name} blank="no name" length={ROW_LENGTH} />
+          <PlantText text={name} blank="no name" length={ROW_LENGTH} words={words} />
         </span>
         {note && <span class="note">{note}</span>}
       </div>

@@ -1,4 +1,5 @@
 import type { Member } from '../../core/members/members.ts'
+import { findWords } from '../../core/members/words.ts'
 
 /** More than fits into a row. Longer text would make a browser slow although most of it is not visible. */
 export const ROW_LENGTH = 300
@@ -60,6 +61,8 @@ export interface TextPart {
   readonly text: string
   /** What to call it, if nothing of it would be visible. Then the text is a mark in its place. */
   readonly name?: string
+  /** Whether it was searched for. */
+  readonly isFound?: true
 }
 
 /** Without those that change how their neighbors look, such as the joiners and variation selectors of emoji. */
@@ -68,20 +71,34 @@ const INVISIBLE =
 
 const LINE_BREAK = /^[\n-\r\u0085\u2028\u2029]/
 
-/** A string with marks for what a person would not see: line breaks, space around it, and invisible characters. */
-export function visibleParts(text: string): readonly TextPart[] {
+/**
+ * A string with marks for what a person would not see: line breaks, space around it, and invisible characters.
+ *
+ * @param words that were searched for, as `toWords` returns them
+ */
+export function visibleParts(text: string, words: readonly string[] = []): readonly TextPart[] {
   const start = text.length - text.trimStart().length
   const end = text.trimEnd().length
+  const ranges = findWords(text, words)
   const parts: TextPart[] = []
   let done = 0
+  const addUntil = (end: number) => {
+    for (const [from, to] of [...ranges, [end, end] as const]) {
+      const start = Math.min(Math.max(from, done), end)
+      const stop = Math.min(Math.max(to, done), end)
+      if (start > done) parts.push({ text: text.slice(done, start) })
+      if (stop > start) parts.push({ text: text.slice(start, stop), isFound: true })
+      done = stop
+    }
+  }
   for (const { 0: found, index } of text.matchAll(INVISIBLE)) {
     const isSpace = /^[^\S\t]$/.test(found) && !LINE_BREAK.test(found)
     if (isSpace && index >= start && index < end) continue
-    if (index > done) parts.push({ text: text.slice(done, index) })
+    addUntil(index)
     parts.push(markOf(found))
     done = index + found.length
   }
-  if (done < text.length) parts.push({ text: text.slice(done) })
+  addUntil(text.length)
   return parts
 }
 

@@ -2,12 +2,17 @@
 import type { Member, MemberValue } from '../../core/members/members.ts'
 
 export interface PlantFilter {
-  /** Select only plants whose name contains this text, in which ASCII letters match in either case. Any name contains ''. */
-  readonly text: string
+  /** Select only plants whose name contains each of these, as `toWords` returns them. Any name by default. */
+  readonly words?: readonly string[] | undefined
   /** Select only plants with exactly this tag. Null selects only plants without a tag. */
   readonly tag?: string | null | undefined
   /** What the own fields must be, at most one condition for each field. None by default. */
   readonly conditions?: readonly FieldCondition[] | undefined
+}
+
+/** Whether a filter selects by names or own fields, which must be read. */
+export function readsText({ words = [], conditions = [] }: PlantFilter): boolean {
+  return words.length + conditions.length > 0
 }
 
 /**

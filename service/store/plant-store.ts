@@ -5,7 +5,7 @@ import { limits } from '../../core/generated/limits.gen.ts'
 import { hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
-import type { PlantFilter } from './plant-filter.ts'
+import { type PlantFilter, readsText } from './plant-filter.ts'
 import type { ApplyMode, Guard, GuardRefusal } from './record-store.ts'
 
 export type { NewPlant, Plant, PlantPatch, StoredPlant }
@@ -105,6 +105,11 @@ export interface PageRequest {
 
 export interface SearchRequest extends PlantFilter, Omit<PageRequest, 'tag'> {}
 
+/** Whether plants must be examined to find a page, because no index has those that are selected. */
+export function isSearch(request: PageRequest | SearchRequest): request is SearchRequest {
+  return request.tag === null || readsText(request)
+}
+
 export interface CountRequest extends PlantFilter, Pick<PageRequest, 'after'> {}
 
 export interface PlantPage {
@@ -142,7 +147,7 @@ export const TAG_CURSOR_MAX = limits.listTags.after.maxLength
 /** How much a search examines at most, not counting its last plant. `bytes` are those of names, tags and own fields. */
 export const SEARCH_MAX = { plants: 4000, bytes: 2 ** 19 }
 
-/** How many plants a count examines at most if it reads no names. */
+/** How many plants a count examines at most if it reads no text. */
 export const COUNT_MAX = 20_000
 
 export interface TagsRequest {
@@ -216,9 +221,9 @@ export interface PlantStore extends ChangeFeed {
   getAll(ids: readonly bigint[]): Promise<PlantPage>
 
   /**
-   * Counts the plants that match in a range. Examines COUNT_MAX plants at most or, if it searches names, SEARCH_MAX. With
-   * a tag, it examines only the plants with that tag. Without text, parts of the range can be counted at different
-   * moments.
+   * Counts the plants that match in a range. Examines COUNT_MAX plants at most or, if it reads names or own fields,
+   * SEARCH_MAX. With a tag, it examines only the plants with that tag. If it reads no text, parts of the range can be
+   * counted at different moments.
    */
   count(request: CountRequest): Promise<CountedRange>
 

@@ -33,7 +33,7 @@ const plants = (...ids: number[]) => ids.map((id) => ({ id: BigInt(id), name: 'A
 
 t.test('a search continues until its page is full', async (t) => {
   const { store, reads } = storeWith(plants(3, 15, 16, 17), 100n)
-  const page = await searchPlants(store, { text: 'a', limit: 3 }, atOnce)
+  const page = await searchPlants(store, { words: ['a'], limit: 3 }, atOnce)
   t.strictSame(plantsIn(page), plants(3, 15, 16))
   t.equal(page.next, 16n)
   t.same(
@@ -47,12 +47,15 @@ t.test('a search continues until its page is full', async (t) => {
 
 t.test('a search ends with the last plant', async (t) => {
   const { store } = storeWith(plants(3, 25), 25n)
-  t.strictSame(await searchPlants(store, { text: 'a', limit: 3 }, atOnce), pageWith(plants(3, 25)))
+  t.strictSame(
+    await searchPlants(store, { words: ['a'], limit: 3 }, atOnce),
+    pageWith(plants(3, 25)),
+  )
 })
 
 t.test('a search makes a limited number of reads', async (t) => {
   const { store, reads } = storeWith(plants(1), 1000n)
-  const page = await searchPlants(store, { text: 'a', limit: 3, after: 1n }, atOnce)
+  const page = await searchPlants(store, { words: ['a'], limit: 3, after: 1n }, atOnce)
   t.strictSame(page, pageWith([], 51n))
   t.equal(reads.length, READS_MAX)
 })
@@ -60,7 +63,7 @@ t.test('a search makes a limited number of reads', async (t) => {
 t.test('a search ends once it has found much text', async (t) => {
   const large = [{ id: 3n, name: 'x'.repeat(PAGE_TEXT_MAX) }]
   const { store, reads } = storeWith(large, 1000n)
-  t.strictSame(await searchPlants(store, { text: 'x', limit: 3 }, atOnce), pageWith(large, 9n))
+  t.strictSame(await searchPlants(store, { words: ['x'], limit: 3 }, atOnce), pageWith(large, 9n))
   t.equal(reads.length, 1)
 })
 
@@ -75,7 +78,7 @@ t.test('a count adds up a limited number of reads', async (t) => {
       const next = BigInt(afters.push(after) * COUNT_MAX)
       return { found: 1, next: afters.length === reads ? undefined : next }
     }
-    t.strictSame(await countPlants({ count }, { text: '' }, atOnce), expected)
+    t.strictSame(await countPlants({ count }, {}, atOnce), expected)
     t.strictSame(afters.slice(0, 2), [undefined, BigInt(COUNT_MAX)])
   }
 })

@@ -1,6 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
+import { toWords } from '../../core/members/words.ts'
 import { type FieldsPatch, writeFields } from '../../service/store/plant-content.ts'
 import type {
   NewPlant,
@@ -149,6 +150,7 @@ function operations(): fc.Arbitrary<Planned[]> {
       weight: 1,
     },
   )
+  const words = text.map(toWords)
   const id = fc.constantFrom(...IDS)
   const plant: fc.Arbitrary<NewPlant> = withFields(
     fc.record({ id, name: text, tag: text }, { requiredKeys: ['id', 'name'], ...PLAIN }),
@@ -190,15 +192,13 @@ function operations(): fc.Arbitrary<Planned[]> {
       .tuple(fc.array(change, { maxLength: 6 }), fc.constantFrom('all-or-none', 'each'))
       .map(([changes, mode]) => (model) => ['apply', changes.map((change) => change(model)), mode]),
     get: id.map((id) => () => ['get', id]),
-    list: fc
-      .tuple(request, fc.option(text.filter((text) => text !== '')))
-      .map(([request, text]) => () => ['list', text === null ? request : { ...request, text }]),
+    list: fc.tuple(request, words).map(([request, words]) => () => ['list', { ...request, words }]),
     getAll: fc
       .uniqueArray(id)
       .map((ids) => ids.sort((one, other) => (one < other ? -1 : 1)))
       .map((ids) => () => ['getAll', ids]),
     count: fc
-      .record({ text, tag: fc.option(text) }, { requiredKeys: ['text'], ...PLAIN })
+      .record({ words, tag: fc.option(text) }, { requiredKeys: ['words'], ...PLAIN })
       .map((filter) => () => ['count', filter]),
     // All at once, because engines differ in their order.
     listTags: fc.constant(() => ['listTags', { limit: 1000 }]),

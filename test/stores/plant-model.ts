@@ -1,3 +1,4 @@
+import { toWordMatch } from '../../core/members/words.ts'
 import type { ChangeFeed } from '../../service/store/change-feed.ts'
 import type { FieldsPatch } from '../../service/store/plant-content.ts'
 import type { PlantFilter } from '../../service/store/plant-filter.ts'
@@ -65,9 +66,7 @@ export class PlantModel implements Modeled {
   }
 
   list({ after, limit, ...filter }: PageRequest | SearchRequest): PlantPage {
-    const plants = this.#matching({ text: '', ...filter }).filter(
-      ({ id }) => after === undefined || id > after,
-    )
+    const plants = this.#matching(filter).filter(({ id }) => after === undefined || id > after)
     const page = plants.slice(0, limit).map(toStored)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }
@@ -77,10 +76,10 @@ export class PlantModel implements Modeled {
     return { found, next: undefined }
   }
 
-  #matching({ text, tag }: PlantFilter): StoredPlant[] {
+  #matching({ words = [], tag }: PlantFilter): StoredPlant[] {
     return this.exportPlants()
       .filter((plant) => tag === undefined || (plant.tag ?? null) === tag)
-      .filter(({ name }) => toAsciiLowerCase(name).includes(toAsciiLowerCase(text)))
+      .filter(({ name }) => toWordMatch(words)(name))
   }
 
   /** In code point order, which is not that of every engine. */
@@ -132,10 +131,6 @@ export class PlantModel implements Modeled {
 
 function isExpected(stored: StoredPlant, expected: readonly string[] | undefined): boolean {
   return expected === undefined || expected.includes(contentVersion(stored))
-}
-
-function toAsciiLowerCase(text: string): string {
-  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /** The order of UTF-8, which differs from that of UTF-16. */

@@ -62,13 +62,13 @@ const METHOD_CALLS: Record<
     (store) => store.list({ limit: 10, after: 1000n }),
     (store) => store.list({ limit: 10, tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: 'tag 1', after: 1000n }),
-    (store) => store.list({ limit: 10, text: 'plant' }),
-    (store) => store.list({ limit: 10, text: 'plant', tag: 'tag 1' }),
-    (store) => store.list({ limit: 10, text: '', tag: null }),
+    (store) => store.list({ limit: 10, words: ['plant'] }),
+    (store) => store.list({ limit: 10, words: ['plant'], tag: 'tag 1' }),
+    (store) => store.list({ limit: 10, tag: null }),
   ],
   getAll: [(store) => store.getAll([1n, 5n, 1000n])],
-  count: ['', 'plant'].flatMap((text) =>
-    [undefined, 'tag 1', null].map((tag) => (store: Store) => store.count({ text, tag })),
+  count: [[], ['plant']].flatMap((words) =>
+    [undefined, 'tag 1', null].map((tag) => (store: Store) => store.count({ words, tag })),
   ),
   listTags: [
     (store) => store.listTags({ limit: 10 }),

@@ -4,8 +4,7 @@ import { parameterCompiler } from '../../../core/contract/validators.ts'
 import { known } from '../../../core/known.ts'
 import type { PlantCodec } from '../../../service/plant-codec.ts'
 import { type ListQuery, toPlantFilter } from '../../../service/plant-query.ts'
-import { toFieldMatch } from '../../../service/store/field-match.ts'
-import type { PlantFilter } from '../../../service/store/plant-filter.ts'
+import { toMatch } from '../../../service/store/plant-match.ts'
 import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { describeParameterError } from '../../http/request/parameters.ts'
 import { CommandError } from '../../system/user-errors.ts'
@@ -55,9 +54,11 @@ export function selectPlants(
   if (!isValid(query))
     throw new CommandError(`invalid filter: ${describeParameterError(known(isValid.errors?.[0]))}`)
   const selected = toPlantFilter(query as Omit<ListQuery, 'limit'>, codec)
-  if ('contradiction' in selected)
-    throw new CommandError(`invalid filter: ${selected.contradiction}`)
-  return toMatch(selected)
+  if ('problem' in selected) throw new CommandError(`invalid filter: ${selected.problem}`)
+  const isMatch = toMatch(selected)
+  return (plant) =>
+    (selected.tag === undefined || plant.tag === (selected.tag ?? undefined)) &&
+    isMatch(plant.name, plant.fields)
 }
 
 /** The name of a parameter can contain `=`. */
@@ -71,17 +72,4 @@ function splitCondition(condition: string, properties: object): [name: string, v
   const expected =
     example === undefined ? 'the plants have no own fields' : `expected one such as ${example}=…`
   throw new CommandError(`unknown filter "${condition}": ${expected}`)
-}
-
-function toMatch({ text, tag, conditions = [] }: PlantFilter): PlantMatch {
-  const part = lowerAscii(text)
-  const hasFields = toFieldMatch(conditions)
-  return (plant) =>
-    (tag === undefined || plant.tag === (tag ?? undefined)) &&
-    lowerAscii(plant.name).includes(part) &&
-    hasFields(plant.fields)
-}
-
-function lowerAscii(text: string): string {
-  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -45,10 +45,7 @@ export function exportCommand(): Command {
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
     )
-    .option(
-      '--q <text>',
-      'export only plants whose name contains this text, in which ASCII letters match in either case',
-    )
+    .option('--q <text>', 'export only plants whose name contains each word of this text')
     .option('--tag <tag>', 'export only plants with exactly this tag')
     .option('--untagged', 'export only plants without a tag')
     .addOption(

@@ -1,21 +1,22 @@
 import { known } from '../../../core/known.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/store/change-feed.ts'
-import type {
-  ChangeOf,
-  ChangeOutcome,
-  ChangeResult,
-  ChangeType,
-  CountedRange,
-  CountRequest,
-  CreateResult,
-  ListResult,
-  PageRequest,
-  PlantChange,
-  PlantPage,
-  SearchRequest,
-  StoredPlant,
-  TagPage,
-  TagsRequest,
+import {
+  type ChangeOf,
+  type ChangeOutcome,
+  type ChangeResult,
+  type ChangeType,
+  type CountedRange,
+  type CountRequest,
+  type CreateResult,
+  isSearch,
+  type ListResult,
+  type PageRequest,
+  type PlantChange,
+  type PlantPage,
+  type SearchRequest,
+  type StoredPlant,
+  type TagPage,
+  type TagsRequest,
 } from '../../../service/store/plant-store.ts'
 import type {
   ApplyMode,
@@ -144,7 +145,7 @@ export class PostgresStore implements Store {
   }
 
   list(request: PageRequest | SearchRequest): Promise<PlantPage> {
-    return 'text' in request
+    return isSearch(request)
       ? searchPlants(this.#readPlants, request)
       : listPlants(this.#readPlants, request)
   }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { OperationId } from '../../../core/contract/operation-types.ts'
+import { toWords } from '../../../core/members/words.ts'
 import { plantJson } from '../../../service/store/plant-content.ts'
 import type { Plant, PlantPatch, StoredPlant } from '../../../service/store/plant-store.ts'
 import { latestCursor, readAllChanges, replay } from '../../helpers/plants/changes.ts'
@@ -37,7 +38,7 @@ const page = fc.record(
   {
     after: id,
     selection: fc.oneof(fc.record({ tag }), fc.constant({ untagged: true } as const)),
-    q: fc.constantFrom('a', 'BIES', 'x'),
+    q: fc.constantFrom('a', 'lba BIES', 'x'),
     count: fc.constant(true),
     limit: fc.integer({ min: 1, max: IDS.length }),
   },
@@ -199,7 +200,10 @@ const remove: Steps = (contents) =>
 const list: fc.Arbitrary<Step> = page.map(({ selection, ...others }) => {
   const query = { ...selection, ...others }
   const tag = 'tag' in query ? query.tag : undefined
-  const filter = { text: query.q ?? '', tag: 'untagged' in query ? null : tag }
+  const filter = {
+    words: query.q === undefined ? undefined : toWords(query.q),
+    tag: 'untagged' in query ? null : tag,
+  }
   return [
     { method: 'GET', path: `/plants?${new URLSearchParams(Object.entries(query).map(text))}` },
     (model) => {

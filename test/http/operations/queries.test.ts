@@ -45,6 +45,10 @@ const REJECTED: Record<string, (readonly [message: string, ...queries: string[]]
     ['the query parameter untagged cannot be combined with tag', 'tag=&untagged=true'],
     [ALONE, 'id=4&tag=Tree', 'id=4&untagged=true', 'id=4&count=true', 'q=a&id=1'],
     ['the query parameter q must not be empty', 'q', 'q='],
+    [
+      'the query parameter q must contain a word, not only spaces, diacritics and invisible characters',
+      ...['q=+', 'q=%C2%A0', 'q=%E2%80%8B', 'q=%CC%81&tag=Tree'],
+    ],
     [STRING('tag'), 'tag=%00'],
     [STRING('q'), 'q=a%00'],
     [LONG('tag', 1000), `tag=${encodeURIComponent('🌲'.repeat(1000))}x`],

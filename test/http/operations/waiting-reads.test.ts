@@ -2,7 +2,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import type { PageRequest, PlantPage, SearchRequest } from '../../../service/store/plant-store.ts'
+import {
+  isSearch,
+  type PageRequest,
+  type PlantPage,
+  type SearchRequest,
+} from '../../../service/store/plant-store.ts'
 import { Caller, type Service, startService } from '../../helpers/service/service.ts'
 import { pageWith } from '../../stores/plants.ts'
 
@@ -11,14 +16,14 @@ const PLACES = 64
 
 /** A service whose searches run until the test ends them. */
 async function startSearches(t: Test) {
-  const started: string[] = []
+  const started: unknown[] = []
   const begun = Promise.withResolvers<void>()
   const end = Promise.withResolvers<PlantPage>()
   const service = await startService(t, {
     instead: {
       list: async (request: PageRequest | SearchRequest) => {
-        if (!('text' in request)) return pageWith([])
-        started.push(request.text)
+        if (!isSearch(request)) return pageWith([])
+        started.push(request.words?.join())
         begun.resolve()
         return end.promise
       },

@@ -13,6 +13,7 @@ import {
   RANGE_END,
   RANGE_END_OF_TAG,
 } from '../../../src/stores/sqlite/reads/plant-count.ts'
+import { prepareMatch } from '../../../src/stores/sqlite/reads/plant-search.ts'
 import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { LIST_RECORDS } from '../../../src/stores/sqlite/reads/reader.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
@@ -69,6 +70,7 @@ const planned = [...statements].filter(
 )
 
 const db = openDatabase({ file: ':memory:', lockTimeout: 0 })
+prepareMatch(db)
 t.teardown(() => db.close())
 
 for (const sql of planned) {

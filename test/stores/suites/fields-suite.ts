@@ -104,15 +104,19 @@ async function readFields(t: Test, engine: Engine): Promise<void> {
     ['in long pages', (after) => store.list({ after, limit: 1000 })],
     ['in pages of a tag', (after) => store.list({ after, tag: 'x', limit: 2 }), tagged('x')],
     ['by their ids', (last) => store.getAll(after(last))],
-    ['in a search', (after) => store.list({ after, text: '', limit: 9 })],
+    [
+      'in a search',
+      (after) => store.list({ after, words: ['l'], limit: 9 }),
+      PLANTS.filter(({ name }) => name.includes('l')),
+    ],
     [
       'in a search of a tag',
-      (after) => store.list({ after, text: '', tag: 'x', limit: 9 }),
-      tagged('x'),
+      (after) => store.list({ after, words: ['l'], tag: 'x', limit: 9 }),
+      tagged('x').filter(({ name }) => name.includes('l')),
     ],
     [
       'in a search without a tag',
-      (after) => store.list({ after, text: '', tag: null, limit: 9 }),
+      (after) => store.list({ after, tag: null, limit: 9 }),
       tagged(undefined),
     ],
   ] as [string, (after: bigint | undefined) => ReturnType<Store['getAll']>, StoredPlant[]?][]) {

@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import { INT64_MAX } from '../../../../core/json/int64.ts'
+import { readsText } from '../../../../service/store/plant-filter.ts'
 import {
   COUNT_MAX,
   type CountedRange,
   type CountRequest,
 } from '../../../../service/store/plant-store.ts'
 import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
-import { MATCHING } from './plant-search.ts'
+import { MATCHING, type prepareMatch } from './plant-search.ts'
 import { firstAfter, prepareSlices, SLICE_MAX } from './plant-slices.ts'
 
 /** How many steps a count has at most. */
@@ -33,8 +34,11 @@ export const COUNT: ByTag<string> = {
 /** Count the plants of a slice that match. */
 export const COUNT_MATCHING = mapByTag(MATCHING, (matching) => `SELECT count(*) ${matching}`)
 
-/** Prepares a step of PlantStore.count. If it searches names, there is only one. */
-export function prepareCount(db: Database): (request: CountRequest) => CountedRange {
+/** Prepares a step of PlantStore.count. If it reads text, there is only one. */
+export function prepareCount(
+  db: Database,
+  beginMatch: ReturnType<typeof prepareMatch>,
+): (request: CountRequest) => CountedRange {
   const findSlices = prepareSlices(db)
   const prepareBigint = (sql: string) => db.prepare<unknown[], bigint>(sql).pluck()
   const endOfAny = prepareBigint(RANGE_END)
@@ -42,13 +46,14 @@ export function prepareCount(db: Database): (request: CountRequest) => CountedRa
   const counts = mapByTag(COUNT, prepareBigint)
   const matching = mapByTag(COUNT_MATCHING, prepareBigint)
 
-  return ({ text, tag, after }) => {
+  return ({ tag, after, ...filter }) => {
     const tags = tagsOf(tag)
-    if (text !== '') {
+    if (readsText(filter)) {
+      const test = beginMatch(filter)
       let found = 0
       let next: bigint | undefined
       for (const slice of findSlices(tag, after)) {
-        found += Number(forTag(tag, matching).get(...tags, slice.from, slice.to, text))
+        found += Number(forTag(tag, matching).get(...tags, slice.from, slice.to, ...test))
         next = slice.next
       }
       return { found, next }

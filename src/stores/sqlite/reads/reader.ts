@@ -7,9 +7,11 @@ import type {
   NoChanges,
 } from '../../../../service/store/change-feed.ts'
 import { textLength } from '../../../../service/store/plant-content.ts'
+import { readsText } from '../../../../service/store/plant-filter.ts'
 import {
   type CountedRange,
   type CountRequest,
+  isSearch,
   PAGE_TEXT_MAX,
   type PageRequest,
   type PlantPage,
@@ -40,7 +42,7 @@ import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount, STEPS_MAX } from './plant-count.ts'
 import { JSON_OR_ID, lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
-import { prepareSearch } from './plant-search.ts'
+import { prepareMatch, prepareSearch } from './plant-search.ts'
 import { prepareTagScan } from './tag-scan.ts'
 
 /** The longest text of a plant, in bytes. */
@@ -92,8 +94,9 @@ export class Reader {
     this.#assertReadable = readsIncomplete ? () => {} : prepareReadableCheck(db)
     this.#mapError = toUnavailable
     this.#statements = prepareReads(db)
-    this.#search = prepareSearch(db)
-    this.#count = prepareCount(db)
+    const beginMatch = prepareMatch(db)
+    this.#search = prepareSearch(db, beginMatch)
+    this.#count = prepareCount(db, beginMatch)
     this.#listTags = prepareTagScan(db)
     this.#readChanges = prepareChangeRead(db)
     this.#hasExcess = prepareExcess(db)
@@ -124,7 +127,7 @@ export class Reader {
   }
 
   list(request: PageRequest | SearchRequest): Promise<PlantPage> {
-    return this.#read(() => ('text' in request ? this.#search(request) : this.#list(request)))
+    return this.#read(() => (isSearch(request) ? this.#search(request) : this.#list(request)))
   }
 
   #list({ after, tag, limit }: PageRequest): PlantPage {
@@ -185,7 +188,7 @@ export class Reader {
       const range = await this.#read(() => this.#count({ ...request, after: from }))
       found += range.found
       after = range.next
-      const isLast = after === undefined || request.text !== '' || steps === STEPS_MAX
+      const isLast = after === undefined || readsText(request) || steps === STEPS_MAX
       if (isLast) return { found, next: after }
     }
   }

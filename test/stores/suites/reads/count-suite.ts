@@ -24,34 +24,34 @@ export async function countSuite(t: Test, engine: Engine): Promise<void> {
   await importPlants(store, large, 'stop')
 
   t.test('are counted at once if few plants are selected', async (t) => {
-    t.strictSame(await store.count({ text: '', tag: 'even' }), {
+    t.strictSame(await store.count({ tag: 'even' }), {
       found: COUNT_MAX / 2,
       next: undefined,
     })
-    t.strictSame(await store.count({ text: '', tag: 'large' }), { found: 12, next: undefined })
+    t.strictSame(await store.count({ tag: 'large' }), { found: 12, next: undefined })
   })
 
   t.test('are counted in ranges', async (t) => {
     const { plants: examined } = SEARCH_MAX
     const searched = BigInt(examined) - 1n
     for (const [request, found, next] of [
-      [{ text: '' }, COUNT_MAX, BigInt(COUNT_MAX) - 1n],
-      [{ text: '', after: 4n }, COUNT_MAX, BigInt(COUNT_MAX) + 4n],
-      [{ text: '', after: BigInt(COUNT_MAX) - 1n }, large.length, undefined],
-      [{ text: '', after: MAX }, 0, undefined],
-      [{ text: '', tag: null }, COUNT_MAX / 2, BigInt(COUNT_MAX) - 1n],
-      [{ text: 'X' }, examined, searched],
-      [{ text: 'x', after: MAX }, 0, undefined],
-      [{ text: 'x', tag: 'even' }, examined, 2n * searched],
-      [{ text: 'none' }, 0, searched],
-      [{ text: 'x', tag: null }, examined / 2, searched],
+      [{}, COUNT_MAX, BigInt(COUNT_MAX) - 1n],
+      [{ after: 4n }, COUNT_MAX, BigInt(COUNT_MAX) + 4n],
+      [{ after: BigInt(COUNT_MAX) - 1n }, large.length, undefined],
+      [{ after: MAX }, 0, undefined],
+      [{ tag: null }, COUNT_MAX / 2, BigInt(COUNT_MAX) - 1n],
+      [{ words: ['x'] }, examined, searched],
+      [{ words: ['x'], after: MAX }, 0, undefined],
+      [{ words: ['x'], tag: 'even' }, examined, 2n * searched],
+      [{ words: ['none'] }, 0, searched],
+      [{ words: ['x'], tag: null }, examined / 2, searched],
     ] as const) {
       t.strictSame(await store.count(request), { found, next }, JSON.stringify(request, exact))
     }
   })
 
   t.test('are limited in the text that is counted at once', async (t) => {
-    const request = { text: '\u{1f331}', tag: 'large' }
+    const request = { words: ['\u{1f331}'], tag: 'large' }
     t.strictSame(await store.count(request), { found: 1, next: BigInt(COUNT_MAX) })
   })
 }
