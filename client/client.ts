@@ -195,12 +195,13 @@ class PlantStoreClient<P extends Plant = Plant> {
   }
 
   /**
-   * Fetches a page of plants, ordered by id. `plants` iterates over all of them.
+   * Fetches a page of plants, by default in the order of their ids. `plants` iterates over all of them.
    *
    * @example
    * const page = await plants.listPlants({ tag: 'Tree', limit: 10 })
    * const nextPage = await page.next?.()
    * const some = await plants.listPlants({ id: [4n, 49n] })
+   * const latest = await plants.listPlants({ sort: '-id' })
    * const { count } = await plants.listPlants({ untagged: true, count: true })
    * const tall = await nursery.listPlants({ filter: { height: { min: 100 }, light: { is: ['sun'] } } })
    */
@@ -252,7 +253,7 @@ class PlantStoreClient<P extends Plant = Plant> {
   }
 
   /**
-   * Iterates over all plants, ordered by id. Each page is fetched when the iteration reaches it, so changes
+   * Iterates over all plants, by default in the order of their ids. Each page is fetched when the iteration reaches it, so changes
    * made meanwhile can be included or missed. Pages without plants are skipped.
    *
    * @example

@@ -20,7 +20,8 @@ export function plantParameters<P extends Plant>(query: PlantQuery<P>): PlantPar
       ([kind, value]) => [`${kind}.${name}`, value] as const,
     ),
   )
-  return { ...parameters, ...Object.fromEntries(own) }
+  // The contract of this package has no property by which an operator lets plants be sorted.
+  return { ...parameters, ...Object.fromEntries(own) } as PlantParameters
 }
 
 /** The conditions that are neither undefined nor null. */

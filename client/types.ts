@@ -19,7 +19,7 @@ export type BatchResult = components['schemas']['BatchResult']
 export type ChangeCounts = components['schemas']['ChangeCounts']
 
 /**
- * Selects a page of plants: those with an id greater than `after`, with exactly the `tag` or without one (`untagged`),
+ * Selects a page of plants: those that follow the id `after` in the order `sort`, with exactly the `tag` or without one (`untagged`),
  * whose name contains each word of `q`, whose own fields meet the `filter`, and at most `limit` of them (by default 100).
  * `count` also counts the plants on all pages. Alternatively, `id` selects up to 200 plants by their ids, and can only be
  * combined with `after`.
@@ -27,9 +27,18 @@ export type ChangeCounts = components['schemas']['ChangeCounts']
  * @example
  * const query: PlantQuery = { after: 4n, tag: 'Tree', limit: 10 }
  */
-export type PlantQuery<P extends Plant = Plant> = NonNullable<
-  operations['listPlants']['parameters']['query']
-> & { readonly filter?: FieldFilter<P> | undefined }
+export type PlantQuery<P extends Plant = Plant> = Omit<
+  NonNullable<operations['listPlants']['parameters']['query']>,
+  'sort'
+> & { readonly sort?: PlantOrder<P> | undefined; readonly filter?: FieldFilter<P> | undefined }
+
+/**
+ * The order of plants: by `id`, or by a property that the operator has made sortable. `-` reverses it.
+ *
+ * @example
+ * const order: PlantOrder = '-name'
+ */
+export type PlantOrder<P extends Plant = Plant> = `${'' | '-'}${'id' | Extract<keyof P, string>}`
 
 /**
  * What own fields must be, by their names: all of it.

@@ -14,7 +14,7 @@ export interface PageSettings {
   readonly docs: boolean
   /** Undefined if people cannot sign in. */
   readonly signIn?: SignInSettings | undefined
-  /** The members of a plant that the operator has added. */
+  /** The members of a plant that the operator has added, or has marked as sortable. */
   readonly fields: readonly Member[]
 }
 

@@ -27,6 +27,12 @@ export const LIST_TOO_LARGE = {
   message: `the list affects more than ${LIST_TEXT_MAX} bytes of stored plants; send fewer changes at a time`,
 } as const
 
+/** @param sort the parameter */
+export function toIncomplete(sort: string) {
+  const message = `the plants are still being sorted by ${sort.replace(/^-/, '')}; try again later`
+  return { failure: 'index-incomplete', message } as const
+}
+
 /** The failure of one item of the body. */
 export function ofItem<Code extends string>(
   index: number,

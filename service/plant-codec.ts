@@ -26,6 +26,15 @@ interface FieldStart extends Pick<Member, 'name' | 'type'> {
   readonly start: string
 }
 
+/** The order of a list by a member. */
+export interface MemberOrder {
+  readonly member: Member
+  readonly isDescending: boolean
+}
+
+/** The order of a list. Without a member, it is by id. */
+export type ListOrder = Partial<MemberOrder> & Pick<MemberOrder, 'isDescending'>
+
 /** A condition while it is read. */
 type Condition = { -readonly [Name in keyof FieldCondition]: FieldCondition[Name] }
 
@@ -85,6 +94,14 @@ export class PlantCodec {
       }
     }
     return { ...(fields !== '' && { fields }), ...(clears !== '' && { clears }) }
+  }
+
+  /** The order that a value of the parameter `sort` names. */
+  toOrder(sort: string): ListOrder {
+    const isDescending = sort.startsWith('-')
+    const name = isDescending ? sort.slice(1) : sort
+    if (name === 'id') return { isDescending }
+    return { member: known(this.#members.get(name)), isDescending }
   }
 
   /** What a query requires of own fields. The conditions for a field can contradict each other. */

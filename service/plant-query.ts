@@ -5,7 +5,13 @@ import { toWords } from '../core/members/words.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import type { FieldCondition, PlantFilter } from './store/plant-filter.ts'
 
-export type ListQuery = OperationRequest<'listPlants'>['query']
+export type ListQuery = OperationRequest<'listPlants'>['query'] & {
+  /** See AFTER_KEY. */
+  readonly afterKey?: string
+}
+
+/** The parameters that select plants. */
+type FilterQuery = Omit<ListQuery, 'limit'>
 
 /** What is wrong with a query, as in `id cannot be combined with min.height`. */
 interface Problem {
@@ -13,10 +19,7 @@ interface Problem {
 }
 
 /** The plants that a query of the contract selects. */
-export function toPlantFilter(
-  query: Omit<ListQuery, 'limit'>,
-  codec: PlantCodec,
-): PlantFilter | Problem {
+export function toPlantFilter(query: FilterQuery, codec: PlantCodec): PlantFilter | Problem {
   const { q, tag, untagged } = query
   const words = q === undefined ? undefined : toWords(q)
   const conditions = codec.toConditions(query)
@@ -29,10 +32,16 @@ export function toPlantFilter(
 
 const NO_WORD = 'q must contain a word, not only spaces, diacritics and invisible characters'
 
-function findContradiction(query: Omit<ListQuery, 'limit'>): string | undefined {
-  const { id, q, tag, untagged, count } = query
+function findContradiction(query: FilterQuery): string | undefined {
+  const { id, q, tag, untagged, count, sort = 'id', after, afterKey } = query
   if (untagged && tag !== undefined) return 'untagged cannot be combined with tag'
+  const isByKey = sort.replace(/^-/, '') !== 'id'
+  if (afterKey !== undefined && (!isByKey || after === undefined))
+    return 'afterKey requires after, and sort by another property than id'
+  if (isByKey && after !== undefined && afterKey === undefined)
+    return 'after requires afterKey if sort is not id or -id: follow Link'
   if (id === undefined) return undefined
+  if (sort !== 'id') return 'id cannot be combined with sort'
   if ((q ?? tag ?? untagged ?? count) !== undefined)
     return 'id cannot be combined with q, tag, untagged or count'
   const filter = Object.keys(query).find((name) => parseFilterName(name) !== undefined)

@@ -6,10 +6,10 @@ import type {
 } from '../core/contract/operation-types.ts'
 import { known } from '../core/known.ts'
 import { countResults, findRepetition, toPlantChange } from './change-list.ts'
-import { LIST_TOO_LARGE, ofItem, toFailure, toMismatch } from './failure-messages.ts'
+import { LIST_TOO_LARGE, ofItem, toFailure, toIncomplete, toMismatch } from './failure-messages.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import { type ListQuery, toPlantFilter } from './plant-query.ts'
-import { countPlants, listTags, searchPlants } from './read-jobs.ts'
+import { countPlants, listSorted, listTags, searchPlants } from './read-jobs.ts'
 import type { ReadQueues } from './read-queue.ts'
 import {
   assertReadable,
@@ -17,10 +17,18 @@ import {
   readOnlyReason,
   readRestriction,
 } from './restriction.ts'
+import { hasMember, toKeyedRequest, toSortedRequest } from './sorting.ts'
 import type { ChangePage, NoChanges } from './store/change-feed.ts'
 import { hasSameContent } from './store/plant-content.ts'
-import type { PlantFilter } from './store/plant-filter.ts'
-import { contentVersion, isRefusal, isSearch, type RequestStore } from './store/plant-store.ts'
+import { type PlantFilter, readsText } from './store/plant-filter.ts'
+import {
+  contentVersion,
+  isRefusal,
+  isSearch,
+  type RequestStore,
+  type SortedRequest,
+} from './store/plant-store.ts'
+import type { SortPlace } from './store/sort-index.ts'
 
 /** The operations of the contract: one method for each `operationId`. */
 export class PlantService implements Handlers {
@@ -89,30 +97,44 @@ export class PlantService implements Handlers {
   ): Promise<OperationResult<'listPlants'>> {
     const filter = toPlantFilter(query, this.#codec)
     if ('problem' in filter) {
-      const message = `the query parameter ${filter.problem}`
-      return { failure: 'invalid-parameter', message }
+      return { failure: 'invalid-parameter', message: `the query parameter ${filter.problem}` }
     }
     const count = query.count
       ? await countPlants(this.#store, filter, this.#reads.large.jobFor(client))
       : undefined
     const page = await this.#readPage(query, filter, client)
-    const { next } = page
+    if (page === undefined) return toIncomplete(query.sort ?? 'id')
     return {
       body: this.#codec.pageJson(page),
-      next: next === undefined ? undefined : { after: next },
+      next: page.next === undefined ? undefined : toPosition(page.next),
       ...(count && { count }),
     }
   }
 
-  #readPage({ id, after, limit }: ListQuery, filter: PlantFilter, client: Client) {
+  async #readPage(query: ListQuery, filter: PlantFilter, client: Client) {
+    const { id, after, limit, sort = 'id' } = query
     if (id !== undefined) {
       const ids = inOrder(id, after)
       return this.#reads.of(ids.length).take(client, () => this.#store.getAll(ids))
     }
-    const request = { ...filter, after, limit }
+    const order = this.#codec.toOrder(sort)
+    if (hasMember(order)) return this.#readSorted(toSortedRequest(query, filter, order), client)
+    const { isDescending } = order
+    const keyed = toKeyedRequest(query, filter, isDescending)
+    const sorted = keyed && (await this.#readSorted(keyed, client))
+    if (sorted !== undefined) return { ...sorted, next: sorted.next?.id }
+    const request = { ...filter, after, limit, isDescending }
     return isSearch(request)
       ? searchPlants(this.#store, request, this.#reads.large.jobFor(client))
       : this.#reads.of(limit).take(client, () => this.#store.list(request))
+  }
+
+  #readSorted(request: SortedRequest, client: Client) {
+    const reads =
+      request.tag === undefined && !readsText(request)
+        ? this.#reads.of(request.limit)
+        : this.#reads.large
+    return listSorted(this.#store, request, reads.jobFor(client))
   }
 
   async listTags(
@@ -212,6 +234,12 @@ export class PlantService implements Handlers {
 
 /** A `date-time` has a year of four digits (RFC 3339 §5.6). What is valid for longer can count as permanent. */
 const LAST_DATE_TIME = new Date('9999-12-31T23:59:59.999Z')
+
+/** The parameters of the page that follows a place. */
+function toPosition(next: bigint | SortPlace) {
+  if (typeof next === 'bigint') return { after: next }
+  return { after: next.id, afterKey: next.key.toString('base64url') }
+}
 
 /** The distinct ids that are greater than `after`, in ascending order. */
 function inOrder(ids: readonly bigint[], after: bigint | undefined): bigint[] {

@@ -1,6 +1,7 @@
 /** Reads that examine many plants: loops of short reads of a store, between which others are served. */
 
 import type { PlantCount } from '../core/contract/operation-types.ts'
+import { known } from '../core/known.ts'
 import type { InTurn } from './read-queue.ts'
 import type { PlantFilter } from './store/plant-filter.ts'
 import {
@@ -8,6 +9,8 @@ import {
   type PlantPage,
   type PlantStore,
   type SearchRequest,
+  type SortedPage,
+  type SortedRequest,
   type TagPage,
   type TagsRequest,
 } from './store/plant-store.ts'
@@ -24,14 +27,47 @@ export async function searchPlants(
   request: SearchRequest,
   inTurn: InTurn,
 ): Promise<PlantPage> {
+  const page = await joinPages(request, (part) => inTurn(() => store.list({ ...request, ...part })))
+  return known(page)
+}
+
+/** Like `searchPlants`, in the order of an index. Undefined if the index does not have all plants. */
+export function listSorted(
+  store: Pick<PlantStore, 'listSorted' | 'indexPlants'>,
+  request: SortedRequest,
+  inTurn: InTurn,
+): Promise<SortedPage | undefined> {
+  return joinPages(request, async (part) => {
+    for (let reads = 1; reads <= READS_MAX; reads++) {
+      const page = await inTurn(() => store.listSorted({ ...request, ...part }))
+      if (page === 'incomplete') return undefined
+      if (page !== 'behind') return page
+      await store.indexPlants()
+    }
+    return undefined
+  })
+}
+
+/** A part of the pages of a job. */
+interface Part<Place> {
+  readonly after: Place | undefined
+  readonly limit: number
+}
+
+type PageOf<Place> = Omit<PlantPage, 'next'> & { readonly next: Place | undefined }
+
+/** Joins the pages that several reads return, until they are a page. Undefined if a read has none. */
+async function joinPages<Place>(
+  request: { readonly after?: Place | undefined; readonly limit: number },
+  read: (part: Part<Place>) => Promise<PageOf<Place> | undefined>,
+): Promise<PageOf<Place> | undefined> {
   const parts: string[] = []
   let { after } = request
   let found = 0
   let text = 0
   for (let reads = 1; ; reads++) {
-    const from = after
-    const wanted = request.limit - found
-    const page = await inTurn(() => store.list({ ...request, after: from, limit: wanted }))
+    const page = await read({ after, limit: request.limit - found })
+    if (page === undefined) return undefined
     if (page.found > 0) parts.push(page.json.slice(1, -1))
     found += page.found
     text += page.json.length

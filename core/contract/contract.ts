@@ -4,7 +4,7 @@ import { known } from '../known.ts'
 import { isMemberType, type Member } from '../members/members.ts'
 import type { FieldSchema, OwnField } from '../members/own-fields.ts'
 import { PACKAGE } from '../package.ts'
-import { filterParameters } from './field-parameters.ts'
+import { AFTER_KEY, filterParameters } from './field-parameters.ts'
 import { type Scope, scopes } from './scopes.ts'
 
 /** The parts of an operation in the contract that the server needs at run time. */
@@ -44,9 +44,16 @@ interface OperationObject {
   security?: SecurityRequirement[]
   /** OpenAPI extension: the required scopes. Linters accept scopes in `security` for OAuth 2 only. */
   'x-scope'?: string | string[]
-  parameters?: object[]
+  parameters?: ParameterObject[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, { description?: string; content?: Record<string, unknown> }>
+}
+
+/** A parameter, or a reference to one. */
+interface ParameterObject {
+  readonly name?: string
+  readonly in?: string
+  schema?: object
 }
 
 type SecurityRequirement = Record<string, string[]>
@@ -197,8 +204,9 @@ export function resolveReference(document: object, reference: string): unknown {
 export function extendContract(
   document: ContractDocument,
   fields: readonly OwnField[],
+  sortable: readonly string[] = [],
 ): ContractDocument {
-  if (fields.length === 0) return document
+  if (fields.length + sortable.length === 0) return document
   const copy = { ...structuredClone(document), 'x-own-fields': fields.map(({ name }) => name) }
   const { schemas } = copy.components
   const properties = toProperties(fields, (schema) => schema)
@@ -211,8 +219,13 @@ export function extendContract(
     const schema = known(schemas[name])
     schemas[name] = { ...schema, properties: { ...schema.properties, ...added } }
   }
-  const list = known(copy.paths['/plants']?.get)
-  list.parameters?.push(...fields.flatMap(filterParameters))
+  const stored = known(schemas.Plant?.properties)
+  for (const name of sortable) Object.assign(known(stored[name]), { 'x-sortable': true })
+  const { parameters = [] } = known(copy.paths['/plants']?.get)
+  parameters.push(...fields.flatMap(filterParameters))
+  const sort = known(parameters.find(({ name }) => name === 'sort'))
+  if (sortableMembers(copy).length > 0) parameters.push(AFTER_KEY)
+  sort.schema = { ...sort.schema, enum: sortNames(copy) }
   return copy
 }
 
@@ -223,8 +236,21 @@ function toProperties(
   return Object.fromEntries(fields.map(({ name, schema }) => [name, toSchema(schema) as Schema]))
 }
 
+/** The members of a plant by which an index sorts plants. */
+export function sortableMembers(document: ContractDocument): Member[] {
+  return plantMembers(document).filter(({ isSortable }) => isSortable)
+}
+
+/** The values of the parameter `sort`. */
+function sortNames(document: ContractDocument): string[] {
+  return ['id', ...sortableMembers(document).map(({ name }) => name)].flatMap((name) => [
+    name,
+    `-${name}`,
+  ])
+}
+
 /** The schema of a field in a patch, where null removes it. */
-function toNullable({ type, enum: values, ...schema }: FieldSchema): object {
+function toNullable({ type, enum: values, 'x-sortable': _, ...schema }: FieldSchema): object {
   return { ...schema, type: [type, 'null'], ...(values && { enum: [...values, null] }) }
 }
 
@@ -258,7 +284,7 @@ function membersOf(document: ContractDocument, schema: Schema): Member[] {
 function toMember(name: string, schema: Schema | FieldSchema, isRequired = false): Member {
   const type = schema.type === 'integer' ? schema.format : schema.type
   if (!isMemberType(type)) throw new ContractError(`plants: ${name} has the type ${type}`)
-  return { name, type, isRequired }
+  return { name, type, isRequired, ...(schema['x-sortable'] === true && { isSortable: true }) }
 }
 
 function resolve(document: ContractDocument, schema: Schema): Schema {

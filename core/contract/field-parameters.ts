@@ -9,6 +9,21 @@ interface QueryParameter {
   readonly schema: object
 }
 
+/** Where a page begins in an order other than by id. */
+export const AFTER_KEY: QueryParameter = {
+  name: 'afterKey',
+  in: 'query',
+  description:
+    'With `sort` by another property than the id, this comes with `after`, in `Link`. It is the place of that plant in ' +
+    'the order, even if the plant is removed or changed.',
+  schema: {
+    type: 'string',
+    title: 'a key from Link',
+    pattern: '^[A-Za-z0-9_-]*$',
+    maxLength: 1200,
+  },
+}
+
 /** What the first part of a parameter's name requires of the field in the second part. */
 const KINDS = ['is', 'min', 'max', 'without'] as const
 
@@ -58,7 +73,7 @@ export function filterParameters({ name, schema }: OwnField): QueryParameter[] {
         items: values === undefined ? value : { ...value, enum: values },
       },
     ),
-    ...(isOrdered(schema)
+    ...(hasOrder(schema)
       ? [
           parameter('min', `Return only plants whose ${field} is this or more.`, value),
           parameter('max', `Return only plants whose ${field} is this or less.`, value),
@@ -77,6 +92,7 @@ function toValueSchema({ type, format, enum: values }: FieldSchema): FieldSchema
   return { type, ...(format && { format }), ...(values && { enum: values }) }
 }
 
-function isOrdered({ type, format }: FieldSchema): boolean {
+/** Whether the values of a field can have limits. */
+export function hasOrder({ type, format }: FieldSchema): boolean {
   return type === 'integer' || type === 'number' || format === 'date' || format === 'date-time'
 }

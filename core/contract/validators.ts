@@ -135,6 +135,7 @@ function createAjv(options: Options): Ajv2020 {
     validateSchema: false,
   })
   addStorable(ajv)
+  ajv.addKeyword('x-sortable')
   return ajv
 }
 

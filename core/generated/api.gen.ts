@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List plants
-         * @description Returns plants in ascending id order, one page at a time. `Link` has the URL of the next page, relative to the
+         * @description Returns plants in ascending id order, or as `sort` says, one page at a time. `Link` has the URL of the next page, relative to the
          *     request URL. A page can contain fewer plants than `limit`, or even none, although others match: only the last
          *     page has no `Link`. Requires the `read` scope.
          */
@@ -856,6 +856,17 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The service or its store is temporarily unavailable, or the index of `sort` is being built. Retry later. */
+        ListUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /**
          * @description The major version of HTTP is not 1 (RFC 9110 §15.6.6), as in HTTP/2.0 or HTTP/0.9. Nothing was read
          *     or changed.
@@ -931,8 +942,16 @@ export interface operations {
             query?: {
                 /** @description The maximum number of plants to return. */
                 limit?: number;
-                /** @description Return only plants with an id greater than this. To read all pages, follow `Link` instead. */
+                /**
+                 * @description Return only plants that follow the one with this id, which need not exist. To read all pages, follow `Link`
+                 *     instead.
+                 */
                 after?: components["schemas"]["PlantId"];
+                /**
+                 * @description The order of the plants: by id, as by default, or by a property that the operator has made sortable. `-` reverses
+                 *     it. Plants without a value are last, and those with the same value are in the order of their ids.
+                 */
+                sort?: "id" | "-id";
                 /** @description Return only plants with exactly this tag, such as `Tree`. */
                 tag?: string;
                 /** @description With `true`, return only plants without a tag. An empty tag counts as a tag. Cannot be combined with `tag`. */
@@ -985,7 +1004,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             501: components["responses"]["NotImplemented"];
-            503: components["responses"]["Unavailable"];
+            503: components["responses"]["ListUnavailable"];
             505: components["responses"]["VersionNotSupported"];
         };
     };

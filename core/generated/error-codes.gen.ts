@@ -35,6 +35,7 @@ export const errorCodes = {
   'store-unavailable': { status: 503, error: 50302 },
   'service-busy': { status: 503, error: 50303 },
   'issuer-unavailable': { status: 503, error: 50304 },
+  'index-incomplete': { status: 503, error: 50305 },
   'unsupported-http-version': { status: 505, error: 50501 },
 } as const
 

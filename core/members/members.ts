@@ -20,6 +20,8 @@ export interface Member {
   readonly name: string
   readonly type: MemberType
   readonly isRequired: boolean
+  /** Whether plants can be sorted by it. */
+  readonly isSortable?: true
   /** Only own fields have one. */
   readonly schema?: FieldSchema
 }

@@ -12,6 +12,8 @@ export interface FieldSchema {
   readonly title?: string
   readonly description?: string
   readonly examples?: readonly unknown[]
+  /** Whether an index sorts the plants by the field. */
+  readonly 'x-sortable'?: boolean
   /** Only for strings, as are the next two. In code points. */
   readonly minLength?: number
   readonly maxLength?: number
@@ -19,6 +21,13 @@ export interface FieldSchema {
   /** Only for integers and numbers, as is the next one. Safe integers if the field is an integer. */
   readonly minimum?: number
   readonly maximum?: number
+}
+
+/** What an operator adds to the contract. */
+export interface ContractExtension {
+  readonly fields: readonly OwnField[]
+  /** The names of other members by which an index sorts the plants. */
+  readonly sortable: readonly string[]
 }
 
 export type TextFormat = 'date' | 'date-time' | 'uri' | 'email'

@@ -1,6 +1,7 @@
 import { toInt64 } from '../../core/json/int64.ts'
-import { isComparable, toComparable } from '../../core/members/comparable.ts'
-import type { Member } from '../../core/members/members.ts'
+import { isComparable } from '../../core/members/comparable.ts'
+import type { Member, MemberValue } from '../../core/members/members.ts'
+import { toValueTest } from '../../core/members/value-condition.ts'
 import type { FieldCondition } from './plant-filter.ts'
 
 /** Whether own fields, as they are stored, meet some conditions. Null and undefined are no fields. */
@@ -31,22 +32,23 @@ export function toFieldMatch(conditions: readonly FieldCondition[]): FieldMatch 
   }
 }
 
-function toValueMatch({ field, is, min, max, isAbsent }: FieldCondition): ValueMatch {
-  const comparable = (value: NonNullable<typeof min>) => toComparable(field, value)
-  const allowed = is && new Set(is.map(comparable))
-  const least = min === undefined ? undefined : comparable(min)
-  const greatest = max === undefined ? undefined : comparable(max)
-  return (json) => {
-    const value = json === undefined ? undefined : readValue(field, json)
-    if (!isComparable(field, value)) return isAbsent === true
-    const found = comparable(value)
-    return (
-      !isAbsent &&
-      (allowed === undefined || allowed.has(found)) &&
-      (least === undefined || found >= least) &&
-      (greatest === undefined || found <= greatest)
-    )
-  }
+function toValueMatch(condition: FieldCondition): ValueMatch {
+  const { field } = condition
+  const isMatch = toValueTest(field, condition)
+  return (json) => isMatch(json === undefined ? undefined : readValue(field, json))
+}
+
+/** The value of a field among own fields, as they are stored. Undefined if it has none that the field can have. */
+export function fieldValue(
+  field: Member,
+  fields: string | null | undefined,
+): MemberValue | undefined {
+  const name = JSON.stringify(field.name)
+  const text = fields ?? ''
+  if (!text.includes(`${name}:`)) return undefined
+  const json = readValues(text, new Map([[name, field]])).get(name)
+  const value = json === undefined ? undefined : readValue(field, json)
+  return isComparable(field, value) ? value : undefined
 }
 
 /** A value of the API. Undefined if the text is not the JSON of one. */

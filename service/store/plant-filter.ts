@@ -1,5 +1,6 @@
 /** Which plants a search or a count selects. */
-import type { Member, MemberValue } from '../../core/members/members.ts'
+import type { Member } from '../../core/members/members.ts'
+import type { ValueCondition } from '../../core/members/value-condition.ts'
 
 export interface PlantFilter {
   /** Select only plants whose name contains each of these, as `toWords` returns them. Any name by default. */
@@ -19,13 +20,6 @@ export function readsText({ words = [], conditions = [] }: PlantFilter): boolean
  * What an own field must be. Numbers and dates are compared by their values, a `date-time` by its instant, and other
  * text by its code points. A plant without a value meets only `isAbsent`, with which nothing else can be combined.
  */
-export interface FieldCondition {
+export interface FieldCondition extends ValueCondition {
   readonly field: Member
-  /** The values, one of which the field must have. */
-  readonly is?: readonly MemberValue[] | undefined
-  /** The least value of a number or date, inclusive. */
-  readonly min?: MemberValue | undefined
-  /** The greatest value of a number or date, inclusive. */
-  readonly max?: MemberValue | undefined
-  readonly isAbsent?: true | undefined
 }

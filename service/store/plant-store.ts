@@ -2,11 +2,13 @@ import { hash } from 'node:crypto'
 import type { Json } from '../../core/contract/operation-types.ts'
 import type { components } from '../../core/generated/api.gen.ts'
 import { limits } from '../../core/generated/limits.gen.ts'
+import type { Member } from '../../core/members/members.ts'
 import { hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
 import { type PlantFilter, readsText } from './plant-filter.ts'
 import type { ApplyMode, Guard, GuardRefusal } from './record-store.ts'
+import type { KeyRange, SortPlace } from './sort-index.ts'
 
 export type { NewPlant, Plant, PlantPatch, StoredPlant }
 
@@ -95,8 +97,10 @@ export function isRefusal(result: ChangeResult): result is Refusal {
 }
 
 export interface PageRequest {
-  /** Return only plants with a greater id. */
+  /** Return only plants with a greater id, or a smaller one if the order is reversed. */
   readonly after?: bigint | undefined
+  /** Whether the order is from the greatest id to the smallest. */
+  readonly isDescending?: boolean | undefined
   /** Return only plants with exactly this tag. */
   readonly tag?: string | undefined
   /** The maximum number of plants, at least 1. */
@@ -114,7 +118,7 @@ export interface CountRequest extends PlantFilter, Pick<PageRequest, 'after'> {}
 
 export interface PlantPage {
   /**
-   * The plants in JSON, ordered by id, without optional whitespace. A page is only ever sent, and a database formats
+   * The plants in JSON, in the order of their ids, without optional whitespace. A page is only ever sent, and a database formats
    * plants faster than we build objects. A page ends once it has PAGE_TEXT_MAX of text, but has at least one plant if any
    * match. Only a search can return none although more follow.
    */
@@ -124,6 +128,27 @@ export interface PlantPage {
   /** The id after which the next page begins; undefined on the last page. */
   readonly next: bigint | undefined
 }
+
+/** A request for plants in the order of an index, or reversed. The plants without a value are the last ones in any case. */
+export interface SortedRequest extends PlantFilter {
+  /** The member by whose index the plants are sorted. */
+  readonly member: Member
+  readonly isDescending: boolean
+  /** Select only plants with keys in these ranges, which are in the order of the plants. */
+  readonly ranges: readonly KeyRange[]
+  /** Return only plants that follow this place. */
+  readonly after?: SortPlace | undefined
+  /** The maximum number of plants, at least 1. */
+  readonly limit: number
+}
+
+/** Like a PlantPage, but in the order of an index. `next` can be the place of a plant that does not match. */
+export interface SortedPage extends Omit<PlantPage, 'next'> {
+  readonly next: SortPlace | undefined
+}
+
+/** Why plants cannot be sorted now: see PlantStore.listSorted. */
+export type NoOrder = 'incomplete' | 'behind'
 
 /** How many plants of a range match. */
 export interface CountedRange {
@@ -212,6 +237,20 @@ export interface PlantStore extends ChangeFeed {
    * not match.
    */
   list(request: PageRequest | SearchRequest): Promise<PlantPage>
+
+  /**
+   * Resolves to a page of plants, sorted by an index: by key, then by id. A read examines no more than SEARCH_MAX.
+   * `incomplete` if there is no index that has all plants, and `behind` if too many plants have changed since
+   * `indexPlants`.
+   */
+  listSorted(request: SortedRequest): Promise<SortedPage | NoOrder>
+
+  /**
+   * Does a part of what the indexes need, in a few milliseconds: gives keys to plants that other programs have changed, or
+   * that a new index does not have yet, and removes the keys of an index whose record says so. On PostgreSQL, also to plants
+   * that this interface has changed. Resolves to whether there may be more to do.
+   */
+  indexPlants(): Promise<boolean>
 
   /**
    * Resolves to a page of the plants with some ids.

@@ -2,6 +2,7 @@
 export type RecordKind =
   | 'restriction'
   | 'setting'
+  | 'sort-index'
   | 'token'
   | 'webhook'
   | 'webhook-lease'

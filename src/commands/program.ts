@@ -9,6 +9,7 @@ import { backupCommand, restoreCommand } from './backup/backup-command.ts'
 import { databaseOption, fromArgument, settingOptions, settingsHelp } from './console/options.ts'
 import { checkCommand } from './databases/check-command.ts'
 import { requireStandbysCommand } from './databases/require-standbys-command.ts'
+import { indexCommand } from './index-command.ts'
 import { compareCommand } from './mirror/compare-command.ts'
 import { mirrorCommand } from './mirror/mirror-command.ts'
 import { freezeCommand, promoteCommand, unfreezeCommand } from './mirror/restriction-commands.ts'
@@ -42,6 +43,7 @@ export function program(): Command {
   command.addHelpText('after', () => `\n${serving.helpInformation()}${settingsHelp}`)
   command.addCommand(tokenCommand())
   command.addCommand(webhookCommand())
+  command.addCommand(indexCommand())
   command.addCommand(importCommand())
   command.addCommand(exportCommand())
   command.addCommand(backupCommand())

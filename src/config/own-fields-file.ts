@@ -1,13 +1,15 @@
-import type { OwnField } from '../../core/members/own-fields.ts'
+import type { ContractExtension } from '../../core/members/own-fields.ts'
 import { readBounded } from '../system/bounded-file.ts'
 import { ConfigError } from './config.ts'
 
 /**
- * Reads the own fields in the file of the setting `contract`, if it is set.
+ * Reads the file of the setting `contract`, if it is set.
  *
  * @throws ConfigError with the place of the first mistake, FileError if the file cannot be read or is too large
  */
-export async function loadOwnFields(file: string | undefined): Promise<OwnField[] | undefined> {
+export async function loadExtension(
+  file: string | undefined,
+): Promise<ContractExtension | undefined> {
   if (file === undefined) return undefined
   // Imported late, because they load the validators, which would slow down the start of every command.
   const [{ OVERLAY_BYTES_MAX, readOverlay }, { FieldError }] = await Promise.all([

@@ -9,6 +9,7 @@ import { limitError } from '../http/request/rate-limit.ts'
 import {
   ApiError,
   issuerUnavailable,
+  operationError,
   serviceBusy,
   unavailable,
 } from '../http/responses/api-error.ts'
@@ -45,6 +46,7 @@ const WITH_HEADERS: { readonly [Code in ErrorCode]?: (example: Example) => ApiEr
   'store-busy': () => unavailable(new StoreUnavailable('busy', 'a fault')),
   'store-unavailable': () => unavailable(new StoreUnavailable('failing', 'a fault')),
   'service-busy': serviceBusy,
+  'index-incomplete': ({ message }) => operationError({ failure: 'index-incomplete', message }),
   'issuer-unavailable': () => issuerUnavailable(new IssuerUnavailable('failing', 5000)),
   // The service closes the connection after these.
   'request-timeout': lastOfConnection,

@@ -87,7 +87,7 @@ function configure(
   contract: ContractDocument,
 ): Promise<StaticFile> {
   const signIn = signInSettings(config)
-  const fields = plantMembers(contract).filter(({ schema }) => schema !== undefined)
+  const fields = plantMembers(contract).filter(({ schema, isSortable }) => schema ?? isSortable)
   const html = addSettings(document, { docs: config.docs, signIn, fields })
   return compressFile(type, Buffer.from(html), signIn && [new URL(signIn.issuer).origin])
 }

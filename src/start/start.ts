@@ -4,16 +4,18 @@ import {
   extendContract,
   loadContract,
   plantMembers,
+  sortableMembers,
 } from '../../core/contract/contract.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import { type Restriction, readRestriction } from '../../service/restriction.ts'
+import { declareIndexes } from '../../service/sorting.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import { AccessTokens } from '../auth/access-tokens.ts'
 import { issuerKeys } from '../auth/issuer-keys.ts'
 import { type Config, storeOptions } from '../config/config.ts'
 import { requireConsistency } from '../config/consistency.ts'
-import { loadOwnFields } from '../config/own-fields-file.ts'
+import { loadExtension } from '../config/own-fields-file.ts'
 import type { Faults } from '../faults/load-faults.ts'
 import type { Admin } from '../http/admin/admin.ts'
 import { type Certificate, loadCertificate } from '../http/sockets/certificate.ts'
@@ -29,6 +31,7 @@ import type { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts'
 import { connectionsPossible, watchDescriptors } from './descriptors.ts'
 import { adoptFields } from './field-adoption.ts'
 import { type Access, ensureFirstToken } from './first-token.ts'
+import { buildIndexes } from './index-builder.ts'
 
 const UNENCRYPTED =
   'other machines can connect without TLS, which exposes tokens and plants to the network: ' +
@@ -70,8 +73,9 @@ export interface RunningService {
  */
 export async function start(config: Config, seeding?: AbortSignal): Promise<RunningService> {
   requireConsistency(config)
-  const fields = await loadOwnFields(config.contract)
-  const contract = extendContract(loadContract(), fields ?? [])
+  const extension = await loadExtension(config.contract)
+  const fields = extension?.fields
+  const contract = extendContract(loadContract(), fields ?? [], extension?.sortable)
   const log = await createLog(config)
   const certificate = await loadCertificate(config)
   const seedStore = await prepareSeed(contract, config.seed)
@@ -82,10 +86,12 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
   let admin: Admin | undefined
   let webhooks: WebhookDeliveries | undefined
   const watch = watchDescriptors(onProblem)
+  const indexing = new AbortController()
   try {
     const hiddenFields = await adoptFields(store, fields, { hide: config.hideFields })
     logHidden(log, hiddenFields)
     const served = { contract, hiddenFields }
+    await declareIndexes(store, sortableMembers(contract))
     await seedStore(store, seeding)
     const { links, warning } = await planThreads(config, store)
     // Meanwhile, the store starts its writer, which the first token needs.
@@ -105,7 +111,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       webhooks,
       faults,
     })
-    const close = closeOnce({ server, store, admin, log, webhooks, watch })
+    const close = closeOnce({ server, store, admin, log, webhooks, watch, indexing })
     // Listens first, so that the service accepts no connections if the admin port is unavailable.
     const adminAddress = await admin?.listen()
     const listening = await server.listen({
@@ -118,6 +124,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
       ),
     })
     admin?.setAccepting(true)
+    buildIndexes(store, log, onProblem, indexing.signal)
     const adminUrl = adminAddress && localUrl(adminAddress)
     logListening(log, listening, certificate)
     if (adminUrl !== undefined) log.info(`Serving metrics and health checks at ${adminUrl}`)
@@ -134,6 +141,7 @@ export async function start(config: Config, seeding?: AbortSignal): Promise<Runn
     }
   } catch (error) {
     clearInterval(watch)
+    indexing.abort()
     await preparing?.then(
       (server) => server.close(),
       () => {},
@@ -252,18 +260,28 @@ interface Parts {
   readonly log: FastifyBaseLogger
   readonly webhooks: WebhookDeliveries | undefined
   readonly watch: NodeJS.Timeout
+  readonly indexing: AbortController
 }
 
 /**
  * Returns a function that closes the server and stops the webhooks, then closes the store, then the admin server, so
  * that operators can observe the stop.
  */
-function closeOnce({ server, store, admin, log, webhooks, watch }: Parts): () => Promise<void> {
+function closeOnce({
+  server,
+  store,
+  admin,
+  log,
+  webhooks,
+  watch,
+  indexing,
+}: Parts): () => Promise<void> {
   let closed: Promise<void> | undefined
   const close = async () => {
     log.info('stopping')
     admin?.setAccepting(false)
     clearInterval(watch)
+    indexing.abort()
     await Promise.all([server.close(), webhooks?.close()])
     await store.close()
     await admin?.close()

@@ -73,6 +73,7 @@ const OTHERS = {
   },
   failingTokens: () => start({}, { instead: { findRecord: fail } }),
   signingIn: () => start(issuer.config),
+  sorted: () => start({}, { sortable: ['name'] }),
 }
 const issuer = new Issuer(9)
 const started = new Map<string, Promise<Service>>()
@@ -201,6 +202,9 @@ const ERRORS: { [Code in ErrorCode]?: Produce } = {
   'store-busy': failWith(() => new StoreUnavailable('busy', 'SQLITE_BUSY')),
   'store-unavailable': failWith(() => new StoreUnavailable('failing', 'SQLITE_FULL')),
   'service-busy': failWith(serviceBusy),
+  // Nothing builds the index.
+  'index-incomplete': async (call) =>
+    (await other('sorted')).call({ ...call, path: '/plants?sort=name' }),
   'issuer-unavailable': async (call) => {
     const token = await issuer.sign({}, {}, await newKey())
     return (await other('signingIn')).call({ ...call, token })

@@ -96,7 +96,7 @@ t.test('a contract that cannot be used is refused before there is a database', a
   const contract = writeOverlay(t, [{ name: 'tag', schema: { type: 'boolean' } }])
   await t.rejects(startPlantStore({ database, contract }), {
     name: 'Error',
-    message: `invalid contract ${contract}: actions/0/update/properties/tag: this name is reserved`,
+    message: `invalid contract ${contract}: actions/0/update/properties/tag/type: not supported: tag can only have x-sortable`,
   })
   await t.rejects(startPlantStore({ database, contract: '/missing.yaml' }), {
     message: 'cannot read /missing.yaml: no such file or directory',

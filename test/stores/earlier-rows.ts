@@ -5,11 +5,13 @@ import {
   restrict,
   restrictedError,
 } from '../../service/restriction.ts'
+import { keyRanges } from '../../service/store/sort-index.ts'
 import { TokenStore } from '../../service/token-store.ts'
 import { WebhookStore } from '../../service/webhook-store.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
 import { readSetting } from '../helpers/service/settings.ts'
+import { complete, declare, NAME, walk } from './suites/reads/sort-suite.ts'
 
 const DIGEST = 'ab'.repeat(32)
 const OTHER = 'cd'.repeat(32)
@@ -108,4 +110,12 @@ export async function assertConverted(t: Test, store: Store): Promise<void> {
       owner: undefined,
     },
   ])
+}
+
+/** Asserts that the plants 1 and 2, whose names are in the reverse order, can be sorted. */
+export async function assertSortable(t: Test, store: Store): Promise<void> {
+  await declare(store, NAME, 1)
+  await complete(store)
+  const ranges = keyRanges(NAME, {}, false)
+  t.strictSame(await walk(store, { member: NAME, isDescending: false, ranges, limit: 1 }), [2n, 1n])
 }

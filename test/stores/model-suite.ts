@@ -159,7 +159,7 @@ function operations(): fc.Arbitrary<Planned[]> {
     fc.record({ name: text, tag: fc.option(text, { freq: 2 }) }, { requiredKeys: [], ...PLAIN }),
   )
   const request = fc.record(
-    { after: id, tag: text, limit: fc.integer({ min: 1, max: 6 }) },
+    { after: id, isDescending: fc.boolean(), tag: text, limit: fc.integer({ min: 1, max: 6 }) },
     { requiredKeys: ['limit'], ...PLAIN },
   )
   const expected = fc.constantFrom<Expected[]>('any', 'none', 'current', 'stale', 'several')

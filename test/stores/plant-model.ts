@@ -26,9 +26,10 @@ import { byId, pageWith } from './plants.ts'
 
 /** The methods of PlantStore that a Map can model, each with the result that a store's method must resolve to. */
 export type Modeled = {
-  [Name in Exclude<keyof PlantStore, 'ping' | 'exportPlants' | keyof ChangeFeed>]: (
-    ...parameters: Parameters<PlantStore[Name]>
-  ) => Awaited<ReturnType<PlantStore[Name]>>
+  [Name in Exclude<
+    keyof PlantStore,
+    'ping' | 'exportPlants' | 'listSorted' | 'indexPlants' | keyof ChangeFeed
+  >]: (...parameters: Parameters<PlantStore[Name]>) => Awaited<ReturnType<PlantStore[Name]>>
 } & { exportPlants(): StoredPlant[] }
 
 /** PlantStore on a Map. */
@@ -65,8 +66,11 @@ export class PlantModel implements Modeled {
     return pageWith(plants.map(toStored))
   }
 
-  list({ after, limit, ...filter }: PageRequest | SearchRequest): PlantPage {
-    const plants = this.#matching(filter).filter(({ id }) => after === undefined || id > after)
+  list({ after, isDescending, limit, ...filter }: PageRequest | SearchRequest): PlantPage {
+    const ascending = this.#matching(filter)
+    const plants = (isDescending ? ascending.reverse() : ascending).filter(
+      ({ id }) => after === undefined || (isDescending ? id < after : id > after),
+    )
     const page = plants.slice(0, limit).map(toStored)
     return pageWith(page, plants.length > limit ? page.at(-1)?.id : undefined)
   }

@@ -1,6 +1,8 @@
 import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
+import { declareIndexes, removeIndex } from '../../service/sorting.ts'
 import { contentVersion } from '../../service/store/plant-store.ts'
 import type { RecordChange } from '../../service/store/record-store.ts'
+import { keyRanges } from '../../service/store/sort-index.ts'
 import type { Store } from '../../src/stores/shared/store.ts'
 import { createAll, each, removals } from '../helpers/plants/lists.ts'
 import { createIn, removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
@@ -16,6 +18,18 @@ const record = (expected: string | undefined, next: string | undefined): RecordC
   next,
 })
 const mirror: MirrorRestriction = { source: 'https://source.example', cursor: 'x' }
+
+const NAME = { name: 'name', type: 'string', isRequired: true } as const
+
+const SORTED = [false, true].flatMap((isDescending) =>
+  [undefined, ['plant']].map(
+    (words): Call =>
+      (store) => {
+        const ranges = keyRanges(NAME, {}, isDescending)
+        return store.listSorted({ member: NAME, words, ranges, isDescending, limit: 10 })
+      },
+  ),
+)
 
 /** Calls of the methods of the store itself. */
 const METHOD_CALLS: Record<
@@ -62,9 +76,29 @@ const METHOD_CALLS: Record<
     (store) => store.list({ limit: 10, after: 1000n }),
     (store) => store.list({ limit: 10, tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: 'tag 1', after: 1000n }),
+    (store) => store.list({ limit: 10, isDescending: true }),
+    (store) => store.list({ limit: 10, isDescending: true, tag: 'tag 1' }),
+    (store) => store.list({ limit: 10, isDescending: true, words: ['plant'] }),
+    (store) => store.list({ limit: 10, isDescending: true, words: ['plant'], tag: 'tag 1' }),
+    (store) => store.list({ limit: 10, isDescending: true, words: ['plant'], tag: null }),
     (store) => store.list({ limit: 10, words: ['plant'] }),
     (store) => store.list({ limit: 10, words: ['plant'], tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: null }),
+  ],
+  listSorted: SORTED,
+  indexPlants: [
+    async (store) => {
+      await declareIndexes(store, [NAME])
+      while (await store.indexPlants());
+    },
+    ...SORTED,
+    (store) => createIn(store, { ...plant, id: -5n }),
+    async (store) => {
+      await store.indexPlants()
+      await removeIndex(store, 'name')
+      while (await store.indexPlants());
+    },
+    (store) => removeFrom(store, -5n),
   ],
   getAll: [(store) => store.getAll([1n, 5n, 1000n])],
   count: [[], ['plant']].flatMap((words) =>

@@ -13,6 +13,7 @@ import { countSuite } from './suites/reads/count-suite.ts'
 import { filterSuite } from './suites/reads/filter-suite.ts'
 import { readSuite } from './suites/reads/read-suite.ts'
 import { searchSuite } from './suites/reads/search-suite.ts'
+import { sortSuite } from './suites/reads/sort-suite.ts'
 import { tagSuite } from './suites/reads/tag-suite.ts'
 import { restrictionSuite } from './suites/restriction-suite.ts'
 import { sharedFeedSuite } from './suites/shared-feed-suite.ts'
@@ -56,6 +57,7 @@ const READS: Suites = [
   ['selecting plants by own fields', filterSuite],
   ['counting many plants', countSuite],
   ['listing tags', tagSuite],
+  ['sorting plants', sortSuite],
 ]
 
 /**

@@ -20,7 +20,7 @@ export class FieldError extends Error {
 }
 
 /** The keywords of every field. */
-const COMMON = ['type', 'title', 'description', 'examples'] as const
+const COMMON = ['type', 'title', 'description', 'examples', 'x-sortable'] as const
 
 /** The further keywords of each type. */
 const KEYWORDS: Readonly<Record<FieldSchema['type'], readonly (keyof FieldSchema)[]>> = {
@@ -65,10 +65,43 @@ export function readFieldSchema(place: string, name: string, schema: unknown): O
   const { title, description } = schema
   checkText(childPlace(own, 'title'), title)
   checkText(childPlace(own, 'description'), description)
+  checkSortable(own, name, schema['x-sortable'])
   if (schema.type === 'string') checkStrings(own, schema)
   else if (schema.type !== 'boolean') checkNumbers(own, schema)
   checkExamples(own, schema)
   return { name, schema: { ...schema } as unknown as FieldSchema }
+}
+
+/** @throws FieldError unless a member is, or is not, one by which plants are sorted */
+function checkSortable(place: string, name: string, isSortable: unknown): void {
+  const own = childPlace(place, 'x-sortable')
+  if (isSortable !== undefined && typeof isSortable !== 'boolean')
+    throw new FieldError(own, 'must be true or false')
+  if (isSortable && name.startsWith('-'))
+    throw new FieldError(
+      own,
+      'must not be true for a name that begins with -, which reverses the order',
+    )
+}
+
+/** The members of the contract of which an overlay can change nothing but the keyword `x-sortable`. */
+export const SORTABLE: readonly string[] = members
+  .map(({ name }) => name)
+  .filter((name) => name !== 'id')
+
+/**
+ * Checks the schema that an overlay gives to a member of the contract. Returns whether it makes the member sortable.
+ *
+ * @throws FieldError naming the first problem
+ */
+export function readSortable(place: string, name: string, schema: unknown): boolean {
+  const own = childPlace(place, name)
+  if (!isObject(schema)) throw new FieldError(own, 'must be a schema')
+  const other = Object.keys(schema).find((keyword) => keyword !== 'x-sortable')
+  if (other !== undefined)
+    throw new FieldError(childPlace(own, other), `not supported: ${name} can only have x-sortable`)
+  checkSortable(own, name, schema['x-sortable'])
+  return schema['x-sortable'] === true
 }
 
 /** The place of a member of an object: that of the object, with a token of JSON Pointer (RFC 6901). */

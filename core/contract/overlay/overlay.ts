@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml'
-import { OWN_FIELDS_MAX, type OwnField } from '../../members/own-fields.ts'
-import { childPlace, FieldError, isObject, readFieldSchema } from './field-schemas.ts'
+import { type ContractExtension, OWN_FIELDS_MAX, type OwnField } from '../../members/own-fields.ts'
+import {
+  childPlace,
+  FieldError,
+  isObject,
+  readFieldSchema,
+  readSortable,
+  SORTABLE,
+} from './field-schemas.ts'
 
 /** The largest overlay, in bytes. */
 export const OVERLAY_BYTES_MAX = 2 ** 16
@@ -20,20 +27,25 @@ const PROPERTIES = `${PLANT}.properties`
 const BRACKETS = /\[(?:'(\w+)'|"(\w+)")\]/g
 
 /**
- * Reads the own fields that an OpenAPI Overlay (https://spec.openapis.org/overlay/v1.0.0.html) in YAML or JSON declares.
- * Its actions can only add properties to the schema `Plant`. As the specification allows, `extends` and extensions have no
+ * Reads what an OpenAPI Overlay (https://spec.openapis.org/overlay/v1.0.0.html) in YAML or JSON declares. Its actions can
+ * only add properties to the schema `Plant`, and make the others sortable. As the specification allows, `extends` and extensions have no
  * effect: the overlay is applied to the contract of this package.
  *
  * @param bytes at most OVERLAY_BYTES_MAX: some 1,000 levels of brackets exhaust the stack, which takes a while
  * @throws FieldError naming the first part that is invalid or unsupported
  */
-export function readOverlay(bytes: Buffer): OwnField[] {
+export function readOverlay(bytes: Buffer): ContractExtension {
   if (!isUtf8(bytes)) throw new FieldError('', 'must be in UTF-8')
   const overlay = readRoot(parseYaml(bytes.toString()))
   const fields = new Map<string, OwnField>()
+  const sortable = new Set<string>()
   for (const [index, action] of readActions(overlay.actions)) {
     const [place, properties] = readTarget(childPlace('actions', String(index)), action)
     for (const [name, schema] of Object.entries(properties)) {
+      if (SORTABLE.includes(name)) {
+        if (readSortable(place, name, schema)) sortable.add(name)
+        continue
+      }
       const own = childPlace(place, name)
       if (fields.has(name)) throw new FieldError(own, 'an earlier action declares this field')
       if (fields.size === OWN_FIELDS_MAX)
@@ -41,7 +53,7 @@ export function readOverlay(bytes: Buffer): OwnField[] {
       fields.set(name, readFieldSchema(place, name, schema))
     }
   }
-  return [...fields.values()]
+  return { fields: [...fields.values()], sortable: [...sortable] }
 }
 
 type Members = Readonly<Record<string, unknown>>

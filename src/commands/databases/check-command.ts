@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { defaultConfig } from '../../config/config.ts'
-import { loadOwnFields } from '../../config/own-fields-file.ts'
+import { loadExtension } from '../../config/own-fields-file.ts'
 import { findEngine } from '../../stores/engines.ts'
 import type { CheckResult } from '../../stores/shared/check-result.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
@@ -48,7 +48,7 @@ export function checkCommand(): Command {
  * @throws StoreError if the check cannot run
  */
 async function check({ database, contract }: Options): Promise<void> {
-  const fields = await loadOwnFields(contract)
+  const fields = (await loadExtension(contract))?.fields
   const { lockTimeout } = defaultConfig()
   const isSound = await report(findEngine(database).check({ database, lockTimeout }))
   if (fields === undefined || !isSound) return

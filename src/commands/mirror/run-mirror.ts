@@ -4,7 +4,7 @@ import { shareResult } from '../../../core/time/shared-result.ts'
 import { readRestriction, restrict } from '../../../service/restriction.ts'
 import { StoreUnavailable } from '../../../service/store/plant-store.ts'
 import { defaultConfig } from '../../config/config.ts'
-import { loadOwnFields } from '../../config/own-fields-file.ts'
+import { loadExtension } from '../../config/own-fields-file.ts'
 import { type MirrorOptions, mirror } from '../../mirror/mirror.ts'
 import { adoptFields } from '../../start/field-adoption.ts'
 import { describeDatabase, openStore } from '../../stores/engines.ts'
@@ -39,7 +39,7 @@ export async function runMirror(url: string, options: MirrorCommandOptions): Pro
   const { tokenFile, contract, database, once, restart, keepChanges, keepChangesBytes } = options
   const stop = new AbortController()
   const openSource = prepareSource(url, tokenFile, { signal: stop.signal })
-  const declared = await loadOwnFields(contract)
+  const declared = (await loadExtension(contract))?.fields
   let progress: ProgressDisplay | undefined
   const printLine = (line: string) => {
     const printed = `plant-store: ${escapeControlCharacters(line)}`

@@ -78,7 +78,9 @@ export function describeParameterError(error: FastifySchemaValidationError): str
   // The path of an item of a list also has its index.
   const [, token = ''] = error.instancePath.split('/')
   const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
-  return `${name} ${expectation(error)}`
+  const advice =
+    name === 'sort' ? ' (the operator makes other properties sortable by x-sortable)' : ''
+  return `${name} ${expectation(error)}${advice}`
 }
 
 function expectation(error: FastifySchemaValidationError): string | undefined {

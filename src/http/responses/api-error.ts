@@ -90,7 +90,8 @@ export function unavailable({ reason, notice }: StoreUnavailable): ApiError {
 
 /** The error for a failure that an operation has returned. */
 export function operationError({ failure, message }: AnyFailure): ApiError {
-  return new ApiError(failure, message)
+  const isTemporary = errorCodes[failure].status === 503
+  return new ApiError(failure, message, isTemporary ? { 'retry-after': RETRY_AFTER.busy } : {})
 }
 
 /** The process has reached a limit on memory or work. */

@@ -15,22 +15,28 @@ import { Connections } from './connection/connections.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { countStandbys, findViolation, parseRequired } from './connection/standby-guarantee.ts'
 import { readFeedState } from './feed/ledger.ts'
+import { checkIndexes } from './plants/sort-key-check.ts'
 import { type PostgresOptions, requirePostgres } from './postgres-database.ts'
 import {
   findSchemaObstacle,
   RECORDS_VERSION,
   readSchemaVersion,
   SCHEMA_VERSION,
+  SORT_KEYS_VERSION,
 } from './postgres-schema.ts'
 import { listRecords } from './records/records.ts'
 import { findUnsafeSetting, readSettings } from './records/server-settings.ts'
 
-type Check = (connections: Connections) => Promise<Finding>
+type Check = (connections: Connections) => Promise<Finding | Finding[]>
 
 const UNDEFINED_TABLE = '42P01'
 
-/** Checks of records, which an older schema does not have yet. */
-const ON_RECORDS: readonly Check[] = [acknowledged, tokens]
+/** The first versions of the schema with what some checks read. */
+const FIRST_VERSIONS = new Map<Check, number>([
+  [acknowledged, RECORDS_VERSION],
+  [tokens, RECORDS_VERSION],
+  [index, SORT_KEYS_VERSION],
+])
 
 /** The checks by subject. If the first finds a fault, the others are skipped. */
 const CHECKS: Record<string, Check> = {
@@ -42,6 +48,7 @@ const CHECKS: Record<string, Check> = {
   tokens,
   plants,
   changes,
+  index,
 }
 
 /**
@@ -58,11 +65,11 @@ export async function* checkDatabase({
   const connections = new Connections({ urls, timeout })
   try {
     for (const [subject, check] of Object.entries(CHECKS)) {
-      const version = ON_RECORDS.includes(check) ? await readSchemaVersion(connections) : undefined
-      if (version !== undefined && version < RECORDS_VERSION) continue
-      const finding = await check(connections).catch(reportTable)
-      yield { subject, ...finding }
-      if (check === kind && finding.status === 'fault') return
+      const since = FIRST_VERSIONS.get(check)
+      if (since !== undefined && (await readSchemaVersion(connections)) < since) continue
+      const findings = [await check(connections).catch(reportTable)].flat()
+      for (const finding of findings) yield { subject, ...finding }
+      if (check === kind && findings.some(({ status }) => status === 'fault')) return
     }
   } catch (cause) {
     throw new StoreError(`cannot check the database ${redacted}: ${messageOf(cause)}`, { cause })
@@ -128,6 +135,10 @@ async function changes(connections: Connections): Promise<Finding> {
   const sum = 'coalesce(sum(cardinality(ids)), 0)::bigint'
   const count = await readCount(connections, sum, 'plant_changes')
   return ok(`${count.toLocaleString('en')} kept`)
+}
+
+function index(connections: Connections): Promise<Finding[]> {
+  return Array.fromAsync(connections.readSnapshot(checkIndexes))
 }
 
 async function readCount(

@@ -10,6 +10,7 @@ import { CREATE_PERMISSIONS, REFUSE } from './connection/permissions.ts'
 import { CREATE_FEED } from './feed/change-tables.ts'
 import { alterTables } from './feed/feed-start.ts'
 import { limitLockWait } from './feed/ledger.ts'
+import { CREATE_SORT_KEYS } from './plants/sort-keys.ts'
 
 /** Makes records of tokens, settings, webhooks and the restriction, in a table that only one migration at a time can write to. */
 const CREATE_RECORDS: readonly string[] = [
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
   ],
   CREATE_RECORDS,
   [CREATE_PERMISSIONS],
+  CREATE_SORT_KEYS,
 ]
 
 /** The version of the schema that the first statements create. */
@@ -78,6 +80,9 @@ export const FIRST_VERSION = 12
 
 /** The first version with records. */
 export const RECORDS_VERSION = 13
+
+/** The first version with indexes for sorting. */
+export const SORT_KEYS_VERSION = 15
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1

@@ -10,10 +10,13 @@ import {
   type CreateResult,
   isSearch,
   type ListResult,
+  type NoOrder,
   type PageRequest,
   type PlantChange,
   type PlantPage,
   type SearchRequest,
+  type SortedPage,
+  type SortedRequest,
   type StoredPlant,
   type TagPage,
   type TagsRequest,
@@ -49,6 +52,8 @@ import { applyGuarded } from './plants/guarded-changes.ts'
 import { applyLists } from './plants/lists.ts'
 import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
+import { indexPlants } from './plants/sort-keys.ts'
+import { listSorted } from './plants/sorted-plants.ts'
 import { listTags } from './plants/tag-scan.ts'
 import { changePlant } from './plants/updates.ts'
 import { type OpenDatabase, openDatabase, type PostgresOptions } from './postgres-database.ts'
@@ -148,6 +153,14 @@ export class PostgresStore implements Store {
     return isSearch(request)
       ? searchPlants(this.#readPlants, request)
       : listPlants(this.#readPlants, request)
+  }
+
+  listSorted(request: SortedRequest): Promise<SortedPage | NoOrder> {
+    return listSorted(this.#readPlants, request)
+  }
+
+  indexPlants(): Promise<boolean> {
+    return this.#inFlight.track(() => indexPlants(this.#connections))
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {

@@ -1,4 +1,5 @@
 import type { StoredRecord } from '../../../service/store/record-store.ts'
+import type { SortIndex } from '../../../service/store/sort-index.ts'
 import { findDamagedTokens } from '../../../service/token-store.ts'
 
 /** The result of verifying one aspect of a database. */
@@ -40,6 +41,24 @@ export function tokensFinding(records: readonly StoredRecord[]): Finding {
   const damaged = findDamagedTokens(records)
   if (damaged.length === 0) return countFinding(records.length)
   return fault(`damaged: ${damaged.join(', ')}; revoke these tokens and create new ones`)
+}
+
+/** The maximum number of ids listed in a message. */
+export const IDS_MAX = 10
+
+/** Lists the ids that a check has found, which are at most IDS_MAX. */
+export function listIds(ids: readonly bigint[]): string {
+  return ids.join(', ') + (ids.length === IDS_MAX ? ' and possibly others' : '')
+}
+
+/** @param wrong the ids of at most IDS_MAX plants whose keys are missing, wrong, or left although they were removed */
+export function indexFinding({ member, isComplete }: SortIndex, wrong: readonly bigint[]): Finding {
+  const { name } = member
+  if (!isComplete) return ok(`${name}: not complete, and not compared`)
+  if (wrong.length === 0) return ok(`${name}: complete`)
+  return fault(
+    `${name}: differs from the plants ${listIds(wrong)}; remove it with plant-store index remove, and restart the service, which builds it again`,
+  )
 }
 
 export function countFinding(count: number | bigint): Finding {

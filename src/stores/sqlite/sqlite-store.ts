@@ -9,10 +9,13 @@ import type {
   CountedRange,
   CountRequest,
   ListResult,
+  NoOrder,
   PageRequest,
   PlantChange,
   PlantPage,
   SearchRequest,
+  SortedPage,
+  SortedRequest,
   StoredPlant,
   StoreUnavailable,
   TagPage,
@@ -180,6 +183,14 @@ export class SqliteStore implements Store {
 
   list(request: PageRequest | SearchRequest): Promise<PlantPage> {
     return this.#reader.list(request)
+  }
+
+  listSorted(request: SortedRequest): Promise<SortedPage | NoOrder> {
+    return this.#reader.listSorted(request)
+  }
+
+  async indexPlants(): Promise<boolean> {
+    return this.#reader.needsKeys() && (await this.#write({ type: 'indexPlants' }))
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {

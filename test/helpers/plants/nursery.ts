@@ -10,7 +10,7 @@ const FILE = new URL('../../../data/nursery.yaml', import.meta.url)
 export const WITH_FIELDS = ['--contract', fileURLToPath(FILE)] as const
 
 /** The own fields of a nursery. */
-export const OWN_FIELDS: readonly OwnField[] = readOverlay(readFileSync(FILE))
+export const OWN_FIELDS: readonly OwnField[] = readOverlay(readFileSync(FILE)).fields
 
 /** These, and fields of the types and formats that they lack. */
 export const nursery: readonly OwnField[] = [

@@ -8,9 +8,11 @@ import {
   type ContractDocument,
   extendContract,
   loadContract,
+  sortableMembers,
 } from '../../../core/contract/contract.ts'
 import type { Scope } from '../../../core/contract/scopes.ts'
 import type { OwnField } from '../../../core/members/own-fields.ts'
+import { declareIndexes } from '../../../service/sorting.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { AccessTokens } from '../../../src/auth/access-tokens.ts'
 import { issuerKeys } from '../../../src/auth/issuer-keys.ts'
@@ -46,6 +48,8 @@ export interface StartOptions
   readonly config?: Partial<Config>
   /** The own fields of the contract. Without them, the service neither stores nor hides fields. */
   readonly fields?: readonly OwnField[]
+  /** The names of members of every contract by which plants can be sorted. */
+  readonly sortable?: readonly string[]
   /** The own fields that the database already has. */
   readonly storedFields?: readonly OwnField[]
   /** Whether the database is in a file, which other connections can open. By default, it is in memory. */
@@ -158,7 +162,7 @@ export function startOn(t: Test, other: Engine): void {
 
 /** Starts a service that stops when the test ends. A test can start several. */
 export async function startService(t: Test, options: StartOptions = {}): Promise<Service> {
-  const { fields, storedFields, sharedWith, inFile = false } = options
+  const { fields, sortable, storedFields, sharedWith, inFile = false } = options
   const place = sharedWith?.place ?? (await engine(t, { inFile }))
   // Teardowns run in reverse order, so the service stops before its place is removed.
   let stop = async () => {}
@@ -166,9 +170,10 @@ export async function startService(t: Test, options: StartOptions = {}): Promise
   const { instead, logger, issuer, config: settings, ...parts } = options
   const config = { ...defaultConfig(), ...PATIENCE, ...settings, database: place.database }
   const store = await openStore(storeOptions(config))
-  const contract = extendContract(loadContract(), fields ?? [])
+  const contract = extendContract(loadContract(), fields ?? [], sortable)
   if (storedFields !== undefined) await adoptFields(store, storedFields, { hide: false })
   const hiddenFields = fields && (await adoptFields(store, fields, { hide: false }))
+  await declareIndexes(store, sortableMembers(contract))
   const log = logger && pino({ level: logger.level ?? 'info' }, logger.stream)
   const { app, listen, close } = await prepareHttpServer({
     ...parts,

@@ -32,7 +32,9 @@ const membersOf = (value: (name: string) => string, names = SORTED) =>
 /** A service whose plants have the fields in `named`. Each test finds it empty. */
 let service: Service
 t.before(async () => {
-  service = await startService(t, { fields: readOverlay(readFileSync(writeOverlay(t, named))) })
+  service = await startService(t, {
+    fields: readOverlay(readFileSync(writeOverlay(t, named))).fields,
+  })
 })
 t.beforeEach(() => service.call({ method: 'DELETE', path: '/plants/1' }))
 

@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap'
+import type { Member } from '../../../core/members/members.ts'
+import { declareIndexes } from '../../../service/sorting.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { checkDatabase } from '../../../src/stores/postgres/postgres-check.ts'
 import { FIRST_VERSION, SCHEMA_VERSION } from '../../../src/stores/postgres/postgres-schema.ts'
@@ -17,6 +19,11 @@ const { server, emptyDatabase } = await sharedPostgres()
 const database = emptyDatabases(server, emptyDatabase)
 
 const timeout = 10_000
+
+const NAME: Member = { name: 'name', type: 'string', isRequired: true }
+
+const differs = (ids: string) =>
+  `fault name: differs from the plants ${ids}; remove it with plant-store index remove, and restart the service, which builds it again`
 
 /** A database with two plants and a token. */
 async function filledDatabase(): Promise<Database> {
@@ -126,6 +133,36 @@ for (const { what, make, finds } of FAULTS) {
     assertFindings(t, await findingsOf(url), finds)
   })
 }
+
+t.test(
+  'compares indexes with plants, except for those that other programs have changed',
+  async (t) => {
+    const { url, query } = await filledDatabase()
+    const store = await PostgresStore.open({ url, timeout })
+    t.teardown(() => store.close())
+    const index = async () => (await findingsOf(url)).index
+    const rest = Array.from({ length: 1500 }, (_, at) => ({ id: BigInt(at + 6), name: 'Acer' }))
+    await importPlants(store, rest, 'stop')
+    await declareIndexes(store, [NAME])
+    t.equal(await index(), 'ok name: not complete, and not compared')
+    while (await store.indexPlants());
+    await query("UPDATE plants SET name = 'other' WHERE id = 4")
+    await query('DELETE FROM plants WHERE id = 5')
+    await query("INSERT INTO plants (id, name) VALUES (3000, 'new')")
+    t.equal(await index(), 'ok name: complete')
+    while (await store.indexPlants());
+    t.equal(await index(), 'ok name: complete')
+
+    await query("UPDATE plant_sort_keys SET key = '\\x00' WHERE id = 6")
+    await query('DELETE FROM plant_sort_keys WHERE id = 1500')
+    await query("INSERT INTO plant_sort_keys SELECT 5, min(number), '\\xff' FROM plant_sort_keys")
+    t.equal(await index(), differs('6, 1500, 5'))
+    await query('DELETE FROM plant_sort_keys')
+    t.equal(await index(), differs('4, 6, 7, 8, 9, 10, 11, 12, 13, 14 and possibly others'))
+    await query('INSERT INTO plants_without_keys SELECT generate_series(1, 100001)')
+    t.equal(await index(), 'ok name: not complete, and not compared')
+  },
+)
 
 t.test('checks nothing else on a server that is not PostgreSQL', async (t) => {
   const { url, name, query } = await filledDatabase()

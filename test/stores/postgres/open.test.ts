@@ -12,6 +12,7 @@ import {
   MIGRATIONS,
   migrate,
   SCHEMA_VERSION,
+  SORT_KEYS_VERSION,
 } from '../../../src/stores/postgres/postgres-schema.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import {
@@ -26,6 +27,7 @@ import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import {
   assertConverted,
   assertRestricted,
+  assertSortable,
   EARLIER_RESTRICTIONS,
   earlierRows,
 } from '../earlier-rows.ts'
@@ -146,6 +148,15 @@ t.test('a restriction becomes a record', async (t) => {
     await assertRestricted(t, store, expected)
     await store.close()
   }
+})
+
+t.test('plants of an earlier version can be sorted', async (t) => {
+  const { url, query } = await database()
+  await migrate(connect(t, url), MIGRATIONS.slice(0, SORT_KEYS_VERSION - FIRST_VERSION))
+  await query("INSERT INTO plants (id, name) VALUES (1, 'b'), (2, 'a')")
+  const store = await open(url)
+  await assertSortable(t, store)
+  await store.close()
 })
 
 t.test('a schema is not upgraded while an earlier version cannot use the new one', async (t) => {

@@ -5,6 +5,7 @@ import { SEARCH_MAX } from '../../../service/store/plant-store.ts'
 import { FIND_OLDEST, TAKE } from '../../../src/stores/postgres/feed/change-retention.ts'
 import { COUNT, COUNT_MATCHING } from '../../../src/stores/postgres/plants/counts.ts'
 import { SEARCH } from '../../../src/stores/postgres/plants/searches.ts'
+import { FIND_NEXT } from '../../../src/stores/postgres/plants/sort-keys.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { LIST } from '../../../src/stores/postgres/records/records.ts'
 import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
@@ -15,7 +16,11 @@ const SCANS: Record<string, string> = {
   [LIST]: 'reads all records of some kinds, of which there are few',
   [FIND_OLDEST]: 'examines at most 1,000 commits',
   [TAKE]: 'examines at most 1,000 commits',
-  ...forEach([SEARCH, COUNT_MATCHING].flatMap(Object.values), 'examines at most 4,000 plants'),
+  ...forEach(
+    [...Object.values(SEARCH), COUNT_MATCHING].flatMap(Object.values),
+    'examines at most 4,000 plants',
+  ),
+  [FIND_NEXT]: 'reads the next 1,000 plants',
 }
 
 function forEach(statements: readonly string[], reason: string): Record<string, string> {

@@ -3,16 +3,28 @@ import { readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import type { Member } from '../../../core/members/members.ts'
+import { declareIndexes } from '../../../service/sorting.ts'
 import { SELECTOR_BYTES } from '../../../service/token-store.ts'
 import type { CheckResult } from '../../../src/stores/shared/check-result.ts'
 import { StoreError } from '../../../src/stores/shared/store-error.ts'
 import { checkDatabase } from '../../../src/stores/sqlite/check/sqlite-check.ts'
 import { openDatabase, openExisting } from '../../../src/stores/sqlite/file/database.ts'
-import { migrate, SCHEMA_VERSION } from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import {
+  migrate,
+  SCHEMA_VERSION,
+  SORT_KEYS_VERSION,
+} from '../../../src/stores/sqlite/file/sqlite-schema.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { insertToken } from '../../helpers/service/token-rows.ts'
 import { overwritePage, sql, thrownBy } from './files.ts'
 
 const INSERT = `INSERT INTO plants (id, name, tag) VALUES (?, ?, 'Tree')`
+
+const NAME: Member = { name: 'name', type: 'string', isRequired: true }
+
+const differs = (ids: string) =>
+  `index: name: differs from the plants ${ids}; remove it with plant-store index remove, and restart the service, which builds it again`
 
 /** A closed database with plants. */
 function makeDatabase(t: Test): string {
@@ -176,6 +188,44 @@ for (const [what, damage, faults] of DAMAGES) {
     t.notMatch(found.join(), '\n')
   })
 }
+
+t.test(
+  'compares indexes with plants, except for those that other programs have changed',
+  async (t) => {
+    const file = makeDatabase(t)
+    const store = new SqliteStore({ file, lockTimeout: 0, sameThread: true })
+    t.teardown(() => store.close())
+    const findings = () => check(file).filter(({ subject }) => subject === 'index')
+    t.strictSame(findings(), [])
+    await declareIndexes(store, [NAME])
+    const message = 'name: not complete, and not compared'
+    t.strictSame(findings(), [{ subject: 'index', status: 'ok', message }])
+    while (await store.indexPlants());
+    sql(`
+    UPDATE plants SET name = 'other' WHERE id = 1;
+    DELETE FROM plants WHERE id = 2;
+    INSERT INTO plants (id, name) VALUES (1000, 'new')
+  `)(file)
+    t.strictSame(findings(), [{ subject: 'index', status: 'ok', message: 'name: complete' }])
+    while (await store.indexPlants());
+    t.strictSame(findings(), [{ subject: 'index', status: 'ok', message: 'name: complete' }])
+
+    sql("UPDATE plant_sort_keys SET key = x'00' WHERE id = 3")(file)
+    sql('DELETE FROM plant_sort_keys WHERE id = 4')(file)
+    sql("INSERT INTO plant_sort_keys SELECT 2, number, x'00' FROM plant_sort_keys LIMIT 1")(file)
+    t.strictSame(faultsOf(file), [differs('3, 4, 2')])
+    sql('DELETE FROM plant_sort_keys')(file)
+    t.strictSame(faultsOf(file), [differs('1, 3, 4, 5, 6, 7, 8, 9, 10, 11 and possibly others')])
+  },
+)
+
+t.test('an older database has no indexes', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  migrate(db, SORT_KEYS_VERSION - 1)
+  db.close()
+  t.strictSame(faultsOf(file), [])
+})
 
 t.test('reports a database in UTF-16 as faulty', async (t) => {
   const file = join(t.testdir(), 'plants.db')

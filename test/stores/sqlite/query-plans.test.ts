@@ -14,10 +14,12 @@ import {
   RANGE_END_OF_TAG,
 } from '../../../src/stores/sqlite/reads/plant-count.ts'
 import { prepareMatch } from '../../../src/stores/sqlite/reads/plant-search.ts'
-import { MEASURE, MEASURE_OF_TAG } from '../../../src/stores/sqlite/reads/plant-slices.ts'
+import { MEASURE } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { LIST_RECORDS } from '../../../src/stores/sqlite/reads/reader.ts'
+import { KEY, NEEDS_KEYS, UNSORTED } from '../../../src/stores/sqlite/reads/sorted-plants.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { FIND_ALL, MEASURE_ALL } from '../../../src/stores/sqlite/writer/plant-changes.ts'
+import { MARKED, REMOVE_KEYS } from '../../../src/stores/sqlite/writer/sort-keys.ts'
 import { STORE_CALLS } from '../store-calls.ts'
 
 /** Verifies that no statement of the store scans a table, except those listed here with a reason. */
@@ -39,10 +41,18 @@ const SCANS: Record<string, string> = {
     ],
     'compares the value of the row that it finds by its key',
   ),
+  [MARKED]: 'reads a bounded number of plants that have changed',
+  [UNSORTED]: 'reads a bounded number of plants that have changed',
+  [NEEDS_KEYS]: 'stops at the first row',
+  [REMOVE_KEYS]: 'removes a bounded number of keys',
+  ...forEach(
+    [KEY, 'DELETE FROM plant_sort_keys WHERE id = ?'],
+    'finds rows by their primary key, which begins with the id',
+  ),
   [MEASURE_ALL]: 'measures the plants of a list',
   [FIND_ALL]: 'reads the plants of a list',
-  [MEASURE]: 'measures a bounded number of plants',
-  [MEASURE_OF_TAG]: 'measures a bounded number of plants',
+  ...forEach(Object.values(MEASURE.ascending), 'measures a bounded number of plants'),
+  ...forEach(Object.values(MEASURE.descending), 'measures a bounded number of plants'),
   ...forEach(Object.values(COUNT), 'counts a bounded number of plants'),
   ...forEach(Object.values(COUNT_MATCHING), 'counts the plants of a slice'),
   'SELECT 1 FROM plants LIMIT 1': 'stops at the first row',
@@ -106,7 +116,13 @@ function columnsCompared(sql: string): string[] {
 }
 
 /** Statements that examine plants of any size, many at a time. */
-const MEASURES = [MEASURE, MEASURE_OF_TAG, RANGE_END, RANGE_END_OF_TAG, ...Object.values(COUNT)]
+const MEASURES = [
+  ...Object.values(MEASURE.ascending),
+  ...Object.values(MEASURE.descending),
+  RANGE_END,
+  RANGE_END_OF_TAG,
+  ...Object.values(COUNT),
+]
 
 /** The flags of the instruction Column that read the type or the length of a value from the beginning of its row. */
 const HEADER_ONLY = [0x80, 0xc0]

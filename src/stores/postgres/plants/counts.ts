@@ -1,4 +1,3 @@
-import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
 import { readsText } from '../../../../service/store/plant-filter.ts'
 import { toMatch } from '../../../../service/store/plant-match.ts'
 import {
@@ -7,11 +6,12 @@ import {
   type CountRequest,
   SEARCH_MAX,
 } from '../../../../service/store/plant-store.ts'
-import { type ByTag, forTag, tagsOf } from '../../shared/by-tag.ts'
+import { type ByTag, forTag, tagsOf } from '../../shared/reads/by-tag.ts'
+import { ASCENDING, firstAfter } from '../../shared/reads/direction.ts'
 import { CAN_READ } from '../connection/permissions.ts'
 import { one, type Run } from '../connection/pooled-client.ts'
 import { hasTag } from './reads.ts'
-import { buildRange, buildTested, CHECKED_MAX, testValues } from './searches.ts'
+import { buildRange, buildTested, testValues } from './searches.ts'
 
 interface CountRow {
   readonly found: bigint
@@ -34,23 +34,16 @@ export const COUNT: ByTag<string> = {
   none: buildCount('true', 'count(*) - count(tag)'),
 }
 
+/** A plant to check, or a single row without a plant if there is none. */
 interface CountMatchingRow extends CountRow {
-  /** The plants to check, by columns. Null if there are none. */
-  readonly names: readonly string[] | null
-  readonly fields: readonly (string | null)[]
+  readonly name: string | null
+  readonly fields: string | null
 }
 
 /** Its last parameter is the tag. */
 function buildCountMatching(condition: string, isSelected?: string): string {
-  return `${buildRange(condition)}, ${buildTested(isSelected)},
-    checked AS (
-      SELECT CASE WHEN count(*) = ${CHECKED_MAX} THEN max(id) END AS last,
-        json_agg(name) AS names, json_agg(fields) AS fields
-      FROM unsure
-    )
-    SELECT (SELECT count(*) FROM tested WHERE is_found AND (checked.last IS NULL OR id <= checked.last)) AS found,
-      coalesce(checked.last, next) AS next, names, fields
-    FROM progress, checked`
+  return `${buildRange(condition, ASCENDING)}, ${buildTested(ASCENDING, isSelected)}
+    SELECT (SELECT count(*) FROM found) AS found, next, name, fields FROM examined LEFT JOIN unsure ON true`
 }
 
 export const COUNT_MATCHING: ByTag<string> = {
@@ -64,20 +57,22 @@ export async function countPlants(
   run: Run,
   { tag, after, ...filter }: CountRequest,
 ): Promise<CountedRange> {
-  if (after === INT64_MAX) return { found: 0, next: undefined }
-  const from = after === undefined ? INT64_MIN : after + 1n
+  const from = firstAfter(after)
+  if (from === undefined) return { found: 0, next: undefined }
   if (readsText(filter)) {
     const values = [from, SEARCH_MAX.plants, SEARCH_MAX.bytes, ...testValues(filter)]
-    const counted = await run<CountMatchingRow>(forTag(tag, COUNT_MATCHING), [
+    const rows = await run<CountMatchingRow>(forTag(tag, COUNT_MATCHING), [
       ...values,
       ...tagsOf(tag),
     ])
-    const { found, next, names, fields } = one(counted)
     const matches = toMatch(filter)
-    const checked = names?.filter((name, index) => matches(name, fields[index])) ?? []
-    return { found: Number(found) + checked.length, next: next ?? undefined }
+    const checked = rows.filter(({ name, fields }) => name !== null && matches(name, fields))
+    return toRange(rows, checked.length)
   }
-  const rows = await run<CountRow>(forTag(tag, COUNT), [from, COUNT_MAX, ...tagsOf(tag)])
+  return toRange(await run<CountRow>(forTag(tag, COUNT), [from, COUNT_MAX, ...tagsOf(tag)]))
+}
+
+function toRange(rows: readonly CountRow[], checked = 0): CountedRange {
   const { found, next } = one(rows)
-  return { found: Number(found), next: next ?? undefined }
+  return { found: Number(found) + checked, next: next ?? undefined }
 }

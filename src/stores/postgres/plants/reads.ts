@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader'
-import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
 import { assertReadable, readRestriction } from '../../../../service/restriction.ts'
 import { plantJson } from '../../../../service/store/plant-content.ts'
 import {
@@ -9,6 +8,12 @@ import {
   type StoredPlant,
 } from '../../../../service/store/plant-store.ts'
 import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
+import {
+  byDirection,
+  type Direction,
+  firstAfter,
+  inDirection,
+} from '../../shared/reads/direction.ts'
 import { PLANT_COLUMNS, type PlantRow, pageOf, toPlant } from '../../shared/rows.ts'
 import { CAN_READ, MARK } from '../connection/permissions.ts'
 import type { Run } from '../connection/pooled-client.ts'
@@ -24,23 +29,25 @@ interface PlantPageRow extends PlantRow {
  * A query for a page of plants by id. Its parameters are the first possible id, the number of plants, the limit on
  * text, and the tag if the condition uses it. The page ends with the plant that reaches the limit on text.
  */
-function buildPageQuery(condition: string): string {
+function buildPageQuery(condition: string, { order, from }: Direction): string {
   return `
     SELECT ${PLANT_COLUMNS}, found
     FROM (
-      SELECT *, count(*) OVER () AS found, sum(text) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS total
+      SELECT *, count(*) OVER () AS found, sum(text) OVER (ORDER BY id ${order} ROWS UNBOUNDED PRECEDING) AS total
       FROM (
         SELECT ${PLANT_COLUMNS}, ${TEXT} AS text
-        FROM plants WHERE ${condition} AND id >= $1 AND ${CAN_READ} ORDER BY id LIMIT $2
+        FROM plants WHERE ${condition} AND id ${from} $1 AND ${CAN_READ} ORDER BY id ${order} LIMIT $2
       ) AS page
     ) AS measured
     WHERE total - text < $3
-    ORDER BY id`
+    ORDER BY id ${order}`
 }
 
-const PAGE = buildPageQuery('true')
-const PAGE_OF_TAG = buildPageQuery(hasTag('$4'))
-const PAGE_OF_IDS = buildPageQuery('id = ANY($4::int8[])')
+const PAGES = byDirection((direction) => ({
+  any: buildPageQuery('true', direction),
+  ofTag: buildPageQuery(hasTag('$4'), direction),
+  ofIds: buildPageQuery('id = ANY($4::int8[])', direction),
+}))
 
 /** A condition for plants with a tag. The index has only the hash, so the tag itself is compared too. */
 export function hasTag(parameter: string): string {
@@ -68,16 +75,20 @@ interface PlantRows {
   readonly next: bigint | undefined
 }
 
-async function readRows(run: Run, { after, tag, ids, limit }: RowsRequest): Promise<PlantRows> {
-  if (after === INT64_MAX) return { rows: [], next: undefined }
-  const from = after === undefined ? INT64_MIN : after + 1n
+async function readRows(
+  run: Run,
+  { after, isDescending, tag, ids, limit }: RowsRequest,
+): Promise<PlantRows> {
+  const from = firstAfter(after, isDescending)
+  if (from === undefined) return { rows: [], next: undefined }
+  const { any, ofTag, ofIds } = inDirection(PAGES, isDescending)
   const values = [from, limit + 1, PAGE_TEXT_MAX]
   const found =
     ids !== undefined
-      ? await run<PlantPageRow>(PAGE_OF_IDS, [...values, ids])
+      ? await run<PlantPageRow>(ofIds, [...values, ids])
       : tag === undefined
-        ? await run<PlantPageRow>(PAGE, values)
-        : await run<PlantPageRow>(PAGE_OF_TAG, [...values, tag])
+        ? await run<PlantPageRow>(any, values)
+        : await run<PlantPageRow>(ofTag, [...values, tag])
   const rows = found.slice(0, limit)
   const isLast = Number(found[0]?.found ?? 0) === rows.length
   return { rows, next: isLast ? undefined : rows.at(-1)?.id }

@@ -1,11 +1,16 @@
 import { realpathSync, statSync } from 'node:fs'
 import Sqlite, { type Database } from 'better-sqlite3'
 import { known } from '../../../../core/known.ts'
+import type { RecordKind } from '../../../../service/store/record-store.ts'
+import { readIndex } from '../../../../service/store/sort-index.ts'
 import {
   type CheckResult,
   countFinding,
   type Finding,
   fault,
+  IDS_MAX,
+  indexFinding,
+  listIds,
   OWN_DATABASE,
   ok,
   schemaFinding,
@@ -20,8 +25,14 @@ import { openExisting, type SqliteOptions } from '../file/database.ts'
 import { checkFileModes } from '../file/file-modes-check.ts'
 import { compareSchema } from '../file/schema-comparison.ts'
 import { explain } from '../file/sqlite-errors.ts'
-import { RECORDS_VERSION, readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
+import {
+  RECORDS_VERSION,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+  SORT_KEYS_VERSION,
+} from '../file/sqlite-schema.ts'
 import { checkChecksum } from './checksum.ts'
+import { findWrongKeys } from './sort-key-check.ts'
 
 type Check = (db: Database) => Iterable<Finding>
 
@@ -36,13 +47,11 @@ const CHECKS: Record<string, Check> = {
   integrity,
   plants: (db) => [countFinding(countRows(db, 'plants'))],
   changes,
+  index,
 }
 
 /** If one of these finds a fault, the checks that follow are skipped, because they use the schema. */
 const REQUIRED: readonly Check[] = [kind, schema]
-
-/** The maximum number of ids listed in a message. */
-const IDS_MAX = 10
 
 /** Errors that prevent a check. Any other SqliteError is a finding. */
 const PREVENTING = /^SQLITE_(BUSY|CANTOPEN|PERM|READONLY|NOMEM)/
@@ -132,12 +141,15 @@ function describeSize(path: string): string {
 function tokens(db: Database): Finding[] {
   // An older schema has no records yet.
   if (readSchemaVersion(db) < RECORDS_VERSION) return [countFinding(countRows(db, 'tokens'))]
-  const records = db
-    .prepare<[], RecordRow>(
-      `SELECT ${RECORD_COLUMNS} FROM plant_store_records WHERE kind = 'token' ORDER BY key`,
+  return [tokensFinding(readRecords(db, 'token').map(toRecord))]
+}
+
+function readRecords(db: Database, kind: RecordKind): RecordRow[] {
+  return db
+    .prepare<[RecordKind], RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM plant_store_records WHERE kind = ? ORDER BY key`,
     )
-    .all()
-  return [tokensFinding(records.map(toRecord))]
+    .all(kind)
 }
 
 function* integrity(db: Database): Generator<Finding> {
@@ -188,10 +200,17 @@ function changes(db: Database): Finding[] {
     .safeIntegers()
     .all()
   if (wrong.length > 0) {
-    const ids = wrong.join(', ') + (wrong.length === IDS_MAX ? ' and possibly others' : '')
-    return [fault(`the last changes in the feed differ from the plants ${ids}`)]
+    return [fault(`the last changes in the feed differ from the plants ${listIds(wrong)}`)]
   }
   return [ok(`${countRows(db, `changes WHERE type <> ${START}`).toLocaleString('en')} kept`)]
+}
+
+function* index(db: Database): Generator<Finding> {
+  if (readSchemaVersion(db) < SORT_KEYS_VERSION) return
+  for (const each of readRecords(db, 'sort-index').map(readIndex)) {
+    const wrong = each.isComplete ? findWrongKeys(db, each).take(IDS_MAX) : []
+    yield indexFinding(each, [...wrong])
+  }
 }
 
 /** @param table can be followed by a condition */

@@ -46,6 +46,33 @@ const CREATE_RECORDS = `
   DROP TABLE plant_webhooks;
   DROP TABLE plant_restriction;`
 
+/**
+ * Keys of plants for SortIndex. A trigger cannot compute them, so it marks the plants whose keys the writer must. The
+ * statement that fires it would override an `INSERT OR IGNORE`, but not an upsert.
+ */
+const CREATE_SORT_KEYS = `
+  CREATE TABLE plant_sort_keys (
+    id INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (id, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX plant_sort_keys_in_order ON plant_sort_keys (number, key, id);
+  CREATE TABLE plants_without_keys (id INTEGER PRIMARY KEY) STRICT;
+  ${[
+    ['created', 'INSERT', '(new.id)'],
+    ['changed', 'UPDATE', '(old.id), (new.id)'],
+    ['removed', 'DELETE', '(old.id)'],
+  ]
+    .map(
+      ([name, event, ids]) => `
+  CREATE TRIGGER mark_${name} AFTER ${event} ON plants
+    WHEN EXISTS (SELECT 1 FROM plant_store_records WHERE kind = 'sort-index') BEGIN
+      INSERT INTO plants_without_keys (id) VALUES ${ids} ON CONFLICT DO NOTHING;
+    END;`,
+    )
+    .join('')}`
+
 /** Create the first schema version in an empty database, then upgrade each version to the next. */
 export const MIGRATIONS: readonly (string | ((db: Database) => void))[] = [
   `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, fields TEXT) STRICT;
@@ -94,6 +121,7 @@ export const MIGRATIONS: readonly (string | ((db: Database) => void))[] = [
     db.exec(CREATE_RECORDS)
     replaceBarrier(db)
   },
+  CREATE_SORT_KEYS,
 ]
 
 /** The version of the schema that the first migration creates (SQLite's `user_version`). */
@@ -101,6 +129,9 @@ export const FIRST_VERSION = 6
 
 /** The first version with records. */
 export const RECORDS_VERSION = 8
+
+/** The first version with indexes for sorting. */
+export const SORT_KEYS_VERSION = 9
 
 /** The schema version that this program reads and writes. */
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length - 1

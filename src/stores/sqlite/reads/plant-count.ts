@@ -6,9 +6,10 @@ import {
   type CountedRange,
   type CountRequest,
 } from '../../../../service/store/plant-store.ts'
-import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
+import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/reads/by-tag.ts'
+import { firstAfter } from '../../shared/reads/direction.ts'
 import { MATCHING, type prepareMatch } from './plant-search.ts'
-import { firstAfter, prepareSlices, SLICE_MAX } from './plant-slices.ts'
+import { prepareSlices, SLICE_MAX } from './plant-slices.ts'
 
 /** How many steps a count has at most. */
 export const STEPS_MAX = COUNT_MAX / SLICE_MAX

@@ -6,7 +6,8 @@ import {
   type PlantPage,
   type SearchRequest,
 } from '../../../../service/store/plant-store.ts'
-import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/by-tag.ts'
+import { type ByTag, forTag, mapByTag, tagsOf } from '../../shared/reads/by-tag.ts'
+import { byDirection, inDirection } from '../../shared/reads/direction.ts'
 import { pageOf } from '../../shared/rows.ts'
 import { lastIdOf, PLANT_JSON } from './plant-json.ts'
 import { prepareSlices } from './plant-slices.ts'
@@ -53,19 +54,23 @@ export function prepareSearch(
   beginMatch: ReturnType<typeof prepareMatch>,
 ): (request: SearchRequest) => PlantPage {
   const findSlices = prepareSlices(db)
-  const statements = mapByTag(MATCHING, (matching) =>
-    db
-      .prepare<unknown[], string>(`SELECT ${PLANT_JSON} ${matching} ORDER BY id LIMIT ? + 0`)
-      .pluck(),
+  const statements = byDirection(({ order }) =>
+    mapByTag(MATCHING, (matching) =>
+      db
+        .prepare<unknown[], string>(
+          `SELECT ${PLANT_JSON} ${matching} ORDER BY id ${order} LIMIT ? + 0`,
+        )
+        .pluck(),
+    ),
   )
 
-  return ({ after, tag, limit, ...filter }) => {
+  return ({ after, isDescending, tag, limit, ...filter }) => {
     const test = beginMatch(filter)
-    const statement = forTag(tag, statements)
+    const statement = forTag(tag, inDirection(statements, isDescending))
     const plants: string[] = []
     let length = 0
     let next: bigint | undefined
-    for (const slice of findSlices(tag, after)) {
+    for (const slice of findSlices(tag, after, isDescending)) {
       const wanted = limit + 1 - plants.length
       for (const plant of statement.all(...tagsOf(tag), slice.from, slice.to, ...test, wanted)) {
         if (plants.length === limit || length >= PAGE_TEXT_MAX) {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { INT64_MAX, INT64_MIN } from '../../../../core/json/int64.ts'
+import { INT64_MIN } from '../../../../core/json/int64.ts'
 import { assertReadable } from '../../../../service/restriction.ts'
 import type {
   ChangePage,
@@ -12,10 +12,13 @@ import {
   type CountedRange,
   type CountRequest,
   isSearch,
+  type NoOrder,
   PAGE_TEXT_MAX,
   type PageRequest,
   type PlantPage,
   type SearchRequest,
+  type SortedPage,
+  type SortedRequest,
   type StoredPlant,
   StoreUnavailable,
   type TagPage,
@@ -27,10 +30,10 @@ import type {
   RecordList,
   StoredRecord,
 } from '../../../../service/store/record-store.ts'
-import { EXPORT_BATCH_SIZE, ROWS_MAX } from '../../shared/page-limits.ts'
+import { EXPORT_BATCH_SIZE } from '../../shared/page-limits.ts'
+import { byDirection, firstAfter, inDirection } from '../../shared/reads/direction.ts'
 import {
   type PlantRow,
-  pageOf,
   RECORD_COLUMNS,
   type RecordRow,
   toPlant,
@@ -41,12 +44,11 @@ import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
 import { prepareChangeRead } from './change-reader.ts'
 import { prepareCount, STEPS_MAX } from './plant-count.ts'
-import { JSON_OR_ID, lastIdOf, PLANT_JSON, TEXT_BYTES } from './plant-json.ts'
+import { JSON_OR_ID } from './plant-json.ts'
+import { preparePage } from './plant-page.ts'
 import { prepareMatch, prepareSearch } from './plant-search.ts'
+import { prepareIndexCheck, prepareSorted } from './sorted-plants.ts'
 import { prepareTagScan } from './tag-scan.ts'
-
-/** The longest text of a plant, in bytes. */
-const PLANT_TEXT_MAX = Number.MAX_SAFE_INTEGER
 
 /** How long reads can keep the event loop busy. This also limits the results in memory that are not sent yet. */
 const TURN_MS_MAX = 5
@@ -79,6 +81,9 @@ export class Reader {
   readonly #statements: ReturnType<typeof prepareReads>
   readonly #search: ReturnType<typeof prepareSearch>
   readonly #count: ReturnType<typeof prepareCount>
+  readonly #fillPage: ReturnType<typeof preparePage>
+  readonly #listSorted: ReturnType<typeof prepareSorted>
+  readonly #needsKeys: ReturnType<typeof prepareIndexCheck>
   readonly #listTags: ReturnType<typeof prepareTagScan>
   readonly #readChanges: ReturnType<typeof prepareChangeRead>
   readonly #hasExcess: ReturnType<typeof prepareExcess>
@@ -97,6 +102,9 @@ export class Reader {
     const beginMatch = prepareMatch(db)
     this.#search = prepareSearch(db, beginMatch)
     this.#count = prepareCount(db, beginMatch)
+    this.#fillPage = preparePage(db)
+    this.#listSorted = prepareSorted(db, this.#fillPage)
+    this.#needsKeys = prepareIndexCheck(db)
     this.#listTags = prepareTagScan(db)
     this.#readChanges = prepareChangeRead(db)
     this.#hasExcess = prepareExcess(db)
@@ -130,54 +138,20 @@ export class Reader {
     return this.#read(() => (isSearch(request) ? this.#search(request) : this.#list(request)))
   }
 
-  #list({ after, tag, limit }: PageRequest): PlantPage {
-    const plants: string[] = []
-    let text = 0
-    let last = after
-    while (last !== INT64_MAX) {
-      const wanted = Math.min(limit + 1 - plants.length, ROWS_MAX)
-      const found = this.#page(tag, last === undefined ? INT64_MIN : last + 1n, wanted)
-      for (const row of found) {
-        if (plants.length === limit || text >= PAGE_TEXT_MAX)
-          return pageOf(plants, lastIdOf(plants))
-        const plant = typeof row === 'string' ? row : this.#unlessLarge(row, text)
-        if (typeof plant !== 'string') return pageOf(plants, lastIdOf(plants))
-        plants.push(plant)
-        text += plant.length
-      }
-      if (found.length < wanted) break
-      last = lastIdOf(plants)
-    }
-    return pageOf(plants)
-  }
-
-  /** The plants as JSON, or their ids if they are large. */
-  #page(tag: string | undefined, from: bigint, limit: number): (string | bigint)[] {
-    const { page, pageOfTag } = this.#statements
-    return tag === undefined ? page.all(from, limit) : pageOfTag.all(tag, from, limit)
-  }
-
-  /** A plant as JSON, or its id if it is too large for a page that has some text already. Undefined if there is none. */
-  #unlessLarge(id: bigint, text: number): string | bigint | undefined {
-    return this.#statements.json.get(text === 0 ? PLANT_TEXT_MAX : PAGE_TEXT_MAX - text, id)
+  #list({ after, isDescending, tag, limit }: PageRequest): PlantPage {
+    const { page, pageOfTag } = inDirection(this.#statements.pages, isDescending)
+    return this.#fillPage(limit, (last, wanted) => {
+      const from = firstAfter(last ?? after, isDescending)
+      if (from === undefined) return []
+      return tag === undefined ? page.all(from, wanted) : pageOfTag.all(tag, from, wanted)
+    })
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {
-    return this.#read(() => this.#getAll(ids))
-  }
-
-  #getAll(ids: readonly bigint[]): PlantPage {
-    const plants: string[] = []
-    let text = 0
-    for (const id of ids) {
-      if (text >= PAGE_TEXT_MAX) return pageOf(plants, lastIdOf(plants))
-      const plant = this.#unlessLarge(id, text)
-      if (plant === undefined) continue
-      if (typeof plant !== 'string') return pageOf(plants, lastIdOf(plants))
-      plants.push(plant)
-      text += plant.length
-    }
-    return pageOf(plants)
+    return this.#read(() => {
+      const left = [...ids]
+      return this.#fillPage(ids.length, (_, wanted) => left.splice(0, wanted))
+    })
   }
 
   async count(request: CountRequest): Promise<CountedRange> {
@@ -191,6 +165,15 @@ export class Reader {
       const isLast = after === undefined || readsText(request) || steps === STEPS_MAX
       if (isLast) return { found, next: after }
     }
+  }
+
+  listSorted(request: SortedRequest): Promise<SortedPage | NoOrder> {
+    return this.#read(() => this.#listSorted(request))
+  }
+
+  /** Whether PlantStore.indexPlants can have something to do. */
+  needsKeys(): boolean {
+    return this.#readNow(this.#needsKeys)
   }
 
   listTags(request: TagsRequest): Promise<TagPage | 'malformed'> {
@@ -332,23 +315,20 @@ function prepareReads(db: Database) {
     version: db.prepare<[], number>('PRAGMA data_version').safeIntegers(false).pluck(),
     exists: db.prepare<bigint>('SELECT 1 FROM plants WHERE id = ?'),
     plant: db.prepare<bigint, PlantRow>('SELECT * FROM plants WHERE id = ?'),
-    json: db
-      .prepare<[number, bigint], string | bigint>(
-        `SELECT CASE WHEN ${TEXT_BYTES} <= ? THEN ${PLANT_JSON} ELSE id END FROM plants WHERE id = ?`,
-      )
-      .pluck(),
     // With a plain `LIMIT ?` or `tag = ?`, SQLite would prepare the statement again for every run, because their values
     // can change the plan. That takes as long as reading 20 plants.
-    page: db
-      .prepare<[bigint, number], string | bigint>(
-        `SELECT ${JSON_OR_ID} FROM plants WHERE id >= ? ORDER BY id LIMIT ? + 0`,
-      )
-      .pluck(),
-    pageOfTag: db
-      .prepare<[string, bigint, number], string | bigint>(
-        `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id >= ? ORDER BY id LIMIT ? + 0`,
-      )
-      .pluck(),
+    pages: byDirection(({ from, order }) => ({
+      page: db
+        .prepare<[bigint, number], string | bigint>(
+          `SELECT ${JSON_OR_ID} FROM plants WHERE id ${from} ? ORDER BY id ${order} LIMIT ? + 0`,
+        )
+        .pluck(),
+      pageOfTag: db
+        .prepare<[string, bigint, number], string | bigint>(
+          `SELECT ${JSON_OR_ID} FROM plants WHERE tag = +? AND id ${from} ? ORDER BY id ${order} LIMIT ? + 0`,
+        )
+        .pluck(),
+    })),
     record: db.prepare<[string, string], RecordRow>(`${RECORDS} AND key = ?`),
     recordByAlias: db.prepare<[string, string], RecordRow>(`${RECORDS} AND alias = ?`),
     records: db.prepare<string, RecordRow>(LIST_RECORDS),

@@ -23,12 +23,14 @@ export type WriteCall =
   | ({ readonly type: 'apply' } & ChangeList)
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
+  | { readonly type: 'indexPlants' }
   | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
 
 /** What each call returns that is not a single change. */
 interface WriteResults {
   apply: ListResult<ApplyMode | Guard>
   pruneChanges: boolean
+  indexPlants: boolean
   changeRecords: boolean[]
 }
 
@@ -62,6 +64,7 @@ export function measureCall(call: WriteCall): Size {
     case 'apply':
       return measureList(call)
     case 'changeRecords':
+    case 'indexPlants':
     case 'pruneChanges':
       return { changes: 1, text: 0 }
     default:

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { known } from '../../../../core/known.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
+import { KEYS_MAX } from '../../shared/page-limits.ts'
 import { type ChangeList, isGuarded } from '../../shared/plant-change.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
@@ -10,6 +11,7 @@ import { mapError } from '../file/sqlite-errors.ts'
 import { prepareGuardedChanges } from './guarded-changes.ts'
 import { preparePlantChanges } from './plant-changes.ts'
 import { prepareRecordChanges } from './record-changes.ts'
+import { prepareSortKeys } from './sort-keys.ts'
 import type { SqliteMetrics } from './sqlite-metrics.ts'
 import { type CommitResult, countChanges, isRefused, type WriteCall } from './write-call.ts'
 
@@ -28,7 +30,7 @@ export class Writer {
     this.#db = db
     this.#file = file
     this.#mapError = file?.mapError ?? mapError
-    const { begin, make } = prepareWrites(db)
+    const { begin, make, end } = prepareWrites(db)
     const markEnd = db.prepare(MARK_END)
     const makeAll = (changes: readonly WriteCall[]) => {
       begin()
@@ -40,6 +42,7 @@ export class Writer {
         }
       }
       markEnd.run()
+      end(changes)
       return results
     }
     this.#commit =
@@ -99,7 +102,7 @@ function isGuardedCall(call: WriteCall): boolean {
 }
 
 /**
- * Prepares functions that begin a transaction and make a change. The caller runs them in a transaction. A restriction
+ * Prepares functions that begin and end a transaction and make a change. The caller runs them in a transaction. A restriction
  * refuses a change before it looks at the plants.
  */
 function prepareWrites(db: Database) {
@@ -109,6 +112,7 @@ function prepareWrites(db: Database) {
   const records = prepareRecordChanges(db)
   const applyGuarded = prepareGuardedChanges(db, plants.apply, records.change)
   const readRestriction = prepareRestrictionRead(db)
+  const { completeChanged, indexPlants } = prepareSortKeys(db)
   let refusedBy: Restriction | undefined
   const begin = () => {
     plants.begin()
@@ -125,6 +129,8 @@ function prepareWrites(db: Database) {
         return apply(call)
       case 'pruneChanges':
         return pruneChanges(call.limits)
+      case 'indexPlants':
+        return indexPlants()
       case 'changeRecords':
         return records.changeSeveral(call.changes, call.mode)
       default:
@@ -132,5 +138,8 @@ function prepareWrites(db: Database) {
         return mustWait(call) ? 'postponed' : plants.change(call)
     }
   }
-  return { begin, make }
+  const end = (calls: readonly WriteCall[]) => {
+    completeChanged(calls.reduce((sum, call) => sum + countChanges(call), KEYS_MAX.plants))
+  }
+  return { begin, make, end }
 }

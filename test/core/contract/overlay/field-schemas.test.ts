@@ -41,22 +41,22 @@ const invalid: readonly [schema: unknown, place: string, reason: string][] = [
   [
     { ...string, pattern: '^a' },
     '/pattern',
-    'not supported: a field of the type string can only have type, title, description, examples, format, minLength, maxLength, enum',
+    'not supported: a field of the type string can only have type, title, description, examples, x-sortable, format, minLength, maxLength, enum',
   ],
   [
     { ...int32, maxLength: 4 },
     '/maxLength',
-    'not supported: a field of the type integer can only have type, title, description, examples, format, minimum, maximum',
+    'not supported: a field of the type integer can only have type, title, description, examples, x-sortable, format, minimum, maximum',
   ],
   [
     { ...number, format: 'double' },
     '/format',
-    'not supported: a field of the type number can only have type, title, description, examples, minimum, maximum',
+    'not supported: a field of the type number can only have type, title, description, examples, x-sortable, minimum, maximum',
   ],
   [
     { type: 'boolean', 'a/b~': 1 },
     '/a~1b~0',
-    'not supported: a field of the type boolean can only have type, title, description, examples',
+    'not supported: a field of the type boolean can only have type, title, description, examples, x-sortable',
   ],
   [{ ...string, title: 'a\0' }, '/title', TEXT],
   [{ ...string, description: null }, '/description', TEXT],

@@ -4,7 +4,7 @@ import { FieldError } from '../../../../core/contract/overlay/field-schemas.ts'
 import { readOverlay } from '../../../../core/contract/overlay/overlay.ts'
 
 function load(content: string | Buffer) {
-  return readOverlay(Buffer.from(content))
+  return readOverlay(Buffer.from(content)).fields
 }
 
 const PLANT = '$.components.schemas.Plant'
@@ -132,8 +132,18 @@ const invalidActions: readonly [action: unknown, place: string, reason: string][
   ],
   [
     { target, update: { properties: { tag: { maxLength: 5 } } } },
-    '/update/properties/tag',
-    'this name is reserved',
+    '/update/properties/tag/maxLength',
+    'not supported: tag can only have x-sortable',
+  ],
+  [
+    { target, update: { properties: { name: { 'x-sortable': 1 } } } },
+    '/update/properties/name/x-sortable',
+    'must be true or false',
+  ],
+  [
+    { target, update: { properties: { '-x': { type: 'string', 'x-sortable': true } } } },
+    '/update/properties/-x/x-sortable',
+    'must not be true for a name that begins with -, which reverses the order',
   ],
   [
     { target, update: { properties: { 'a/b': { type: 'array' } } } },

@@ -9,12 +9,14 @@ import {
   migrate,
   readSchemaVersion,
   SCHEMA_VERSION,
+  SORT_KEYS_VERSION,
 } from '../../../../src/stores/sqlite/file/sqlite-schema.ts'
 import { SqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts'
 import { createIn } from '../../../helpers/plants/single-changes.ts'
 import {
   assertConverted,
   assertRestricted,
+  assertSortable,
   EARLIER_RESTRICTIONS,
   earlierRows,
 } from '../../earlier-rows.ts'
@@ -82,6 +84,17 @@ t.test('a restriction of version 7 becomes a record', async (t) => {
     t.teardown(() => store.close())
     await assertRestricted(t, store, expected)
   }
+})
+
+t.test('plants of version 8 can be sorted', async (t) => {
+  const file = join(t.testdir(), 'plants.db')
+  const db = new Sqlite(file)
+  migrate(db, SORT_KEYS_VERSION - 1)
+  db.exec("INSERT INTO plants (id, name) VALUES (1, 'b'), (2, 'a')")
+  db.close()
+  const store = new SqliteStore({ file, lockTimeout: 60_000, sameThread: true })
+  t.teardown(() => store.close())
+  await assertSortable(t, store)
 })
 
 t.test('an upgrade is rejected while another connection writes', async (t) => {

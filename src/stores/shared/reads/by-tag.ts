@@ -1,4 +1,4 @@
-import type { PlantFilter } from '../../../service/store/plant-filter.ts'
+import type { PlantFilter } from '../../../../service/store/plant-filter.ts'
 
 /** Something for each way to select plants by tag. */
 export interface ByTag<Value> {

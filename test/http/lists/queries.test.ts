@@ -16,7 +16,7 @@ const STRING = (name: string) =>
 const LONG = (name: string, max: number) =>
   `the query parameter ${name} must not have more than ${max} characters`
 const UNKNOWN = (name: string) =>
-  `unknown query parameter "${name}": this operation accepts limit, after, tag, untagged, q, id, count`
+  `unknown query parameter "${name}": this operation accepts limit, after, sort, tag, untagged, q, id, count`
 const ALONE = 'the query parameter id cannot be combined with q, tag, untagged or count'
 const POSITION = 'the query parameter after must be a position from a Link header'
 

@@ -99,7 +99,7 @@ t.test('a field can have any name, and the link to the next page encodes it', as
 })
 
 const UNKNOWN = (name: string) =>
-  `unknown query parameter "${name}": this operation accepts limit, after, tag, untagged, q, id, count, and filters by the own fields of the contract`
+  `unknown query parameter "${name}": this operation accepts limit, after, sort, tag, untagged, q, id, count, and filters by the own fields of the contract`
 const THE = (rest: string) => `the query parameter ${rest}`
 
 const REJECTED: readonly (readonly [message: string, ...queries: string[]])[] = [
