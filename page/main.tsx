@@ -6,13 +6,13 @@ import { TabStorage } from './access/tab-storage.ts'
 import { UndoLog } from './changes/undo-log.ts'
 import { DraftStorage } from './drafts/draft-storage.ts'
 import { Drafts } from './drafts/drafts.ts'
-import { setOwnMembers } from './model/current-members.ts'
+import { setMembers } from './model/current-members.ts'
 import { App } from './root.tsx'
 
 const element = document.querySelector<HTMLMetaElement>(`meta[name="${SETTINGS_NAME}"]`)
 const { docs, signIn, fields }: PageSettings = JSON.parse(String(element?.content))
 
-setOwnMembers(fields)
+setMembers(fields)
 
 const storage = new TabStorage()
 const drafts = new Drafts()

@@ -51,6 +51,13 @@ export function controlOf(
   return { kind: 'input', isDate, inputMode: inputModeFor(type, format), hint }
 }
 
+/** What to call a value in a sentence. */
+export function valueLabel(member: OwnMember, text: string): string {
+  const control = controlOf(member, text)
+  const choices = control.kind === 'choice' ? control.choices : []
+  return choices.find((choice) => choice.text === text)?.label ?? text
+}
+
 function describe({ description, format, examples = [] }: OwnMember['schema']): string | undefined {
   const [example = format === 'date-time' ? DATE_TIME : undefined] = examples
   if (example === undefined) return description

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { idAfter, parseId } from '../list/plant-id.ts'
+import { idAfter } from '../list/last-plants.ts'
+import { parseId } from '../list/plant-id.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Conflict } from './conflict.tsx'

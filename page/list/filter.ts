@@ -1,5 +1,12 @@
 import type { Plant } from '../../client/client.ts'
 import { toWordMatch, toWords } from '../../core/members/words.ts'
+import {
+  conditionsOf,
+  type FieldFilter,
+  meetsConditions,
+  parseConditions,
+  toParameters,
+} from './field-filter.ts'
 import { parseId } from './plant-id.ts'
 
 /** Selects plants as the service does. An empty tag is a tag. There is no `tag` with `untagged`. */
@@ -8,45 +15,57 @@ export interface Filter {
   /** Selects plants without a tag. */
   readonly untagged?: true
   readonly q?: string
+  /** At least one condition. */
+  readonly filter?: FieldFilter
 }
 
-/** A filter without members that are undefined, without spaces around the text, and without a text that has no words. */
+/** A filter without members that are undefined, spaces around the text, and a text without words. */
 export function createFilter({
   tag,
   untagged,
   q,
+  filter,
 }: {
-  readonly [Name in keyof Filter]: Filter[Name] | undefined
+  readonly [Name in keyof Filter]?: Filter[Name] | undefined
 }): Filter {
   const text = q?.trim()
   return {
     ...(untagged ? { untagged } : tag !== undefined && { tag }),
     ...(text && toWords(text).length > 0 && { q: text }),
+    ...(filter && { filter }),
   }
 }
 
 /** Whether a filter selects all plants. */
-export function isEmpty({ tag, untagged, q }: Filter): boolean {
-  return tag === undefined && !untagged && q === undefined
+export function isEmpty({ tag, untagged, q, filter }: Filter): boolean {
+  return (tag ?? untagged ?? q ?? filter) === undefined
 }
 
 /** Whether a page of the service can contain few plants although many follow. */
-export function isSearch({ untagged, q }: Filter): boolean {
-  return untagged === true || q !== undefined
+export function isSearch({ untagged, q, filter }: Filter): boolean {
+  return (untagged ?? q ?? filter) !== undefined
 }
 
 /** Which plants the table shows. */
 export interface Selection {
   readonly filter: Filter
-  /** The table begins with this id, or the next one. Undefined for the first plant of all. */
+  /** The parameter `sort` of the service. Undefined for the order by id. */
+  readonly sort?: string
+  /** In the order by id, the table begins with this id, or the next one. Undefined for the first plant of all. */
   readonly first?: bigint
 }
 
+/** The plants of another filter, in the same order. */
+export function withFilter({ sort }: Selection, filter: Filter): Selection {
+  return { filter, ...(sort !== undefined && { sort }) }
+}
+
 /** Whether the filter selects a plant: those with exactly the tag, whose name contains the words of `q`. */
-export function matches({ name, tag }: Plant, filter: Filter): boolean {
+export function matches(plant: Plant, filter: Filter): boolean {
+  const { name, tag } = plant
   if (filter.untagged && tag !== undefined) return false
   if (filter.tag !== undefined && filter.tag !== tag) return false
-  return toWordMatch(wordsOf(filter))(name)
+  return toWordMatch(wordsOf(filter))(name) && meetsConditions(plant, filter.filter)
 }
 
 /** The words that names must contain. */
@@ -57,32 +76,40 @@ export function wordsOf({ q = '' }: Filter): readonly string[] {
 /** Whether two selections differ only in the text that a person searches for. */
 export function isSameSearch(a: Selection, b: Selection): boolean {
   if (a.filter.q === undefined || b.filter.q === undefined) return false
-  return toFragment({ filter: { ...a.filter, q: b.filter.q } }) === toFragment(b)
+  return toFragment({ ...a, filter: { ...a.filter, q: b.filter.q } }) === toFragment(b)
 }
 
 /**
  * A selection as the fragment of the page's URL, so that it survives a reload and can be bookmarked. Browsers do not send
  * fragments, so no log contains it.
  */
-export function toFragment({ filter: { tag, untagged, q }, first }: Selection): string {
+export function toFragment({ filter, sort, first }: Selection): string {
+  const { tag, untagged, q } = filter
   const fragment = new URLSearchParams({
     ...(q !== undefined && { q }),
     ...(tag !== undefined && { tag }),
     ...(untagged && { untagged: 'true' }),
+    ...(sort !== undefined && { sort }),
     ...(first !== undefined && { from: String(first) }),
   })
+  for (const parameter of conditionsOf(filter.filter).flatMap(toParameters)) {
+    fragment.append(...parameter)
+  }
   return `#${fragment}`
 }
 
-/** Ignores whatever is not part of a selection. */
+/**
+ * Ignores whatever is not part of a selection. The service refuses an unknown order or field, or a text that is not a
+ * value, with a message that names it.
+ */
 export function parseFragment(fragment: string): Selection {
   const parameters = new URLSearchParams(fragment.slice(1))
   const tag = parameters.get('tag') ?? undefined
   const untagged = parameters.get('untagged') === 'true' || undefined
   const q = parameters.get('q') ?? undefined
+  const filter = createFilter({ tag, untagged, q, filter: parseConditions(parameters) })
+  const sort = parameters.get('sort') ?? 'id'
+  if (sort !== 'id') return { filter, sort }
   const first = parseId(parameters.get('from') ?? '')
-  return {
-    filter: createFilter({ tag, untagged, q }),
-    ...(first !== undefined && { first }),
-  }
+  return { filter, ...(first !== undefined && { first }) }
 }

@@ -10,6 +10,7 @@ import {
   type PlantState,
   type Range,
 } from './plant-list.ts'
+import type { Place } from './plant-order.ts'
 
 /** How many rows below the visible ones are fetched before they come into view. */
 const AHEAD = 200
@@ -143,12 +144,9 @@ export class ListLoader extends Model {
     this.list.fill(range, page.plants, page.next === undefined)
   }
 
-  #fetch(after: bigint | undefined): Promise<Page> {
-    const query = {
-      ...this.list.filter,
-      limit: PAGE_SIZE,
-      ...(after !== undefined && { after }),
-    }
+  #fetch(after: Place | undefined): Promise<Page> {
+    const { filter, order } = this.list
+    const query = { ...filter, limit: PAGE_SIZE, ...order.query(after) }
     return this.#client.listPlants(query, { signal: this.#controller.signal })
   }
 }

@@ -12,8 +12,3 @@ export function parseId(text: string): bigint | undefined {
 export function idBefore(id: bigint): bigint | undefined {
   return id === INT64_MIN ? undefined : id - 1n
 }
-
-/** The next id. Undefined after the last one. */
-export function idAfter(id: bigint): bigint | undefined {
-  return id === INT64_MAX ? undefined : id + 1n
-}

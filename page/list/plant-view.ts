@@ -45,7 +45,7 @@ export class PlantView extends Model {
     this.#options = options
     this.feed = new LiveFeed(options.feedClient, options.surroundings)
     this.#selection = options.selection
-    this.#loader = this.#createLoader(this.#listOf(options.selection))
+    this.#loader = this.#createLoader(new PlantList(options.selection))
     this.#total = this.#createTotal()
     this.feed.subscribe(() => this.changed())
   }
@@ -84,8 +84,8 @@ export class PlantView extends Model {
 
   /** Whether the list itself shows how many plants there are. */
   get #isWhole(): boolean {
-    const { isComplete, isExact, first } = this.list
-    return isComplete && isExact && first === undefined
+    const { isComplete, isExact, isCut } = this.list
+    return isComplete && isExact && !isCut
   }
 
   /** How many rows somebody has just changed. */
@@ -122,7 +122,7 @@ export class PlantView extends Model {
       this.#total.stop()
       this.#total = this.#createTotal()
     }
-    this.#replaceLoader(this.#listOf(selection))
+    this.#replaceLoader(new PlantList(selection))
   }
 
   /** Shows what has been changed otherwise than by `apply`. */
@@ -224,10 +224,6 @@ export class PlantView extends Model {
       else this.#marks.delete(id)
     }
     this.changed()
-  }
-
-  #listOf({ filter, first }: Selection): PlantList {
-    return new PlantList(filter, first)
   }
 
   #replaceLoader(list: PlantList): void {

@@ -9,7 +9,7 @@ export interface OwnMember extends Member {
   readonly schema: FieldSchema
 }
 
-// `setOwnMembers` assigns these. Read them when they are needed, not when a module loads.
+// `setMembers` assigns these. Read them when they are needed, not when a module loads.
 
 /** The members of a plant, in their order in files and forms. */
 export let members = baseMembers
@@ -20,10 +20,14 @@ export let { contentMembers, hasSameContent, pickContent, textLength, toFields }
   describePlants(members)
 export let { recordFormats, spreadsheetFormat } = describeRecords(members)
 
-/** Sets the members that plants have in addition to those of every service. */
-export function setOwnMembers(own: readonly Member[]): void {
-  members = [...baseMembers, ...own]
-  ownMembers = members.filter(isOwn)
+/** Sets the members in which plants differ from those of other services. */
+export function setMembers(changed: readonly Member[]): void {
+  const base = baseMembers.map(
+    (member) => changed.find(({ name }) => name === member.name) ?? member,
+  )
+  const own = changed.filter(isOwn)
+  members = [...base, ...own]
+  ownMembers = own
   int64Fields = own.filter(({ type }) => type === 'int64').map(({ name }) => name)
   ;({ contentMembers, hasSameContent, pickContent, textLength, toFields } = describePlants(members))
   ;({ recordFormats, spreadsheetFormat } = describeRecords(members))

@@ -5,7 +5,7 @@ import { UndoBar } from '../changes/undo-bar.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Drafts } from '../drafts/drafts.ts'
 import { toSentence } from '../errors/error-text.ts'
-import { createFilter, type Selection } from '../list/filter.ts'
+import { type Selection, withFilter } from '../list/filter.ts'
 import { useTags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
 import { useBulkChanges } from '../selection/use-bulk-changes.tsx'
@@ -88,9 +88,14 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
                 canWrite,
                 onOpen: canWrite ? (plant) => drafts.edit(plant) : ({ id }) => show(id),
                 onDelete: (plant) => drafts.delete(plant, saver),
-                onTag: (tag) =>
-                  select({ filter: createFilter({ q: view.selection.filter.q, tag }) }),
+                onTag: (tag) => {
+                  const { untagged: _, ...filter } = view.selection.filter
+                  select(withFilter(view.selection, { ...filter, tag }))
+                },
               }}
+              onSort={(sort) =>
+                select({ filter: view.selection.filter, ...(sort !== undefined && { sort }) })
+              }
               onFirst={navigation.showFirst}
               onLast={navigation.showLast}
               footer={<ListFooter view={view} canWrite={canWrite} />}

@@ -1,5 +1,5 @@
 import { SignInError } from '../errors/sign-in-error.ts'
-import { type Filter, isEmpty, type Selection } from '../list/filter.ts'
+import { type Filter, isEmpty, type Selection, withFilter } from '../list/filter.ts'
 import type { LiveFeed } from '../list/live-feed.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantView } from '../list/plant-view.ts'
@@ -27,6 +27,7 @@ export function StatusLine({
   readonly onTask: ((task: Task) => void) | undefined
 }) {
   const { list, feed, news, total } = view
+  const { selection } = view
   const { filter } = list
   const searchedId = parseId(filter.q ?? '')
   return (
@@ -42,12 +43,12 @@ export function StatusLine({
           Go to id {String(searchedId)}
         </button>
       )}
-      {list.first !== undefined && (
-        <button type="button" onClick={() => onSelect({ filter })}>
+      {list.isCut && (
+        <button type="button" onClick={() => onSelect(withFilter(selection, filter))}>
           Show from the start
         </button>
       )}
-      {!list.isComplete && total !== undefined && (
+      {!list.isComplete && list.order.sort === undefined && total !== undefined && (
         <button type="button" onClick={onLast}>
           Show the last ones
         </button>
@@ -61,7 +62,7 @@ export function StatusLine({
         </button>
       )}
       {!isEmpty(filter) && (
-        <button type="button" onClick={() => onSelect({ filter: {} })}>
+        <button type="button" onClick={() => onSelect(withFilter(selection, {}))}>
           Show all plants
         </button>
       )}
@@ -70,8 +71,8 @@ export function StatusLine({
 }
 
 /** Whether a filter selects all plants with a tag. */
-function isTag({ tag, q }: Filter): boolean {
-  return tag !== undefined && q === undefined
+function isTag({ tag, ...others }: Filter): boolean {
+  return tag !== undefined && isEmpty(others)
 }
 
 function describePlants({ list, loader, isOpening, total }: PlantView): string {

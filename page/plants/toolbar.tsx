@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { limits } from '../../core/generated/limits.gen.ts'
-import { createFilter, type Filter, type Selection } from '../list/filter.ts'
+import { createFilter, type Filter, type Selection, withFilter } from '../list/filter.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Icon } from '../text/icon.tsx'
+import { Conditions } from './conditions.tsx'
 import { TagField } from './tag-field.tsx'
 
 /** How long a person pauses between two words, in milliseconds. */
@@ -27,8 +28,8 @@ export function Toolbar({
 }) {
   const { filter } = selection
   // A new filter begins at the first plant.
-  const select = (changes: { readonly [Name in keyof Filter]: Filter[Name] | undefined }) => {
-    onSelect({ filter: createFilter({ ...filter, ...changes }) })
+  const select = (changes: { readonly [Name in keyof Filter]?: Filter[Name] | undefined }) => {
+    onSelect(withFilter(selection, createFilter({ ...filter, ...changes })))
   }
   return (
     <search class="toolbar">
@@ -42,8 +43,14 @@ export function Toolbar({
           select({ tag: undefined, untagged: isUntagged ? true : undefined })
         }
       />
-      <JumpField onJump={(first) => onSelect({ filter, first })} />
-      <div class="commands">{children}</div>
+      <Conditions
+        selection={selection}
+        onFilter={(filter) => select({ filter })}
+        onUnsort={() => onSelect({ filter })}
+      >
+        <JumpField onJump={(first) => onSelect({ filter, first })} />
+        <div class="commands">{children}</div>
+      </Conditions>
     </search>
   )
 }

@@ -4,8 +4,7 @@ import type { Session } from '../access/session.ts'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Drafts } from '../drafts/drafts.ts'
 import { isEmpty, type Selection } from '../list/filter.ts'
-import { suggestId } from '../list/last-plants.ts'
-import { idAfter } from '../list/plant-id.ts'
+import { idAfter, suggestId } from '../list/last-plants.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { Icon } from '../text/icon.tsx'
@@ -77,7 +76,7 @@ export function Tools({
 
 /** The id after the last one, or nothing if that is not known. */
 async function textOfFreeId({ list }: PlantView, client: PlantStoreClient): Promise<string> {
-  const isWhole = list.isComplete && isEmpty(list.filter)
-  const id = isWhole ? idAfter(list.end ?? 0n) : await suggestId(client)
+  const isWhole = list.isComplete && list.order.sort === undefined && isEmpty(list.filter)
+  const id = isWhole ? idAfter(list.end?.id ?? 0n) : await suggestId(client)
   return id === undefined ? '' : String(id)
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
-import { isSameSearch, type Selection, toFragment } from '../list/filter.ts'
-import { findLastPlants, LAST_ROWS } from '../list/last-plants.ts'
+import { isSameSearch, type Selection, toFragment, withFilter } from '../list/filter.ts'
+import { findLastPlants } from '../list/last-plants.ts'
 import type { PlantView } from '../list/plant-view.ts'
 
 /**
@@ -30,7 +30,7 @@ export function useNavigation(
     view.select(selection)
   }
   const showFirst = () => {
-    select({ filter: view.selection.filter })
+    select(withFilter(view.selection, view.selection.filter))
     setWanted('first')
   }
   const showLast = async () => {
@@ -39,8 +39,7 @@ export function useNavigation(
     const controller = new AbortController()
     search.current = controller
     try {
-      const plants = await findLastPlants(client, filter, controller.signal)
-      const first = plants.at(-LAST_ROWS) ?? plants[0]
+      const [first] = await findLastPlants(client, filter, controller.signal)
       if (first === undefined || view.selection.filter !== filter) return
       select({ filter, first: first.id })
       setWanted('last')

@@ -11,6 +11,7 @@ import { suggestionsOf, type Tags } from '../list/use-tags.ts'
 import { isOwn } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
+import { MemberChoice } from './member-choice.tsx'
 import { setMember, sharedMembers } from './selected-changes.ts'
 
 /** Asks for a value, or none, of a member of plants. */
@@ -90,34 +91,6 @@ export function MemberForm({
         </button>
       </footer>
     </form>
-  )
-}
-
-function MemberChoice({
-  members,
-  member,
-  onMember,
-}: {
-  readonly members: readonly Member[]
-  readonly member: Member
-  readonly onMember: (member: Member) => void
-}) {
-  return (
-    <label class="field">
-      Field
-      <select
-        value={member.name}
-        onChange={({ currentTarget: { value } }) =>
-          onMember(known(members.find(({ name }) => name === value)))
-        }
-      >
-        {members.map((each) => (
-          <option key={each.name} value={each.name}>
-            {memberLabel(each)}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }
 

@@ -1,5 +1,5 @@
 import { Model } from '../model/model.ts'
-import { IdRanges } from './id-ranges.ts'
+import { type IdRange, IdRanges } from './id-ranges.ts'
 
 /** The ranges whose ends stay in memory, at most. Each can need 400 plants. */
 const KEPT_RANGES_MAX = 20
@@ -9,11 +9,18 @@ const KEPT_RANGES_MAX = 20
  * the ranges, also those that are not in memory, and those that others add later.
  */
 export class PlantSelection extends Model {
+  /** The plants from one to another in the order of the list. Undefined if it does not know them. */
+  readonly #between: (one: bigint, other: bigint) => readonly IdRange[] | undefined
   #ranges = IdRanges.NONE
   /** Where an extension starts, and the ranges before it. Undefined before an id was toggled. */
   #start: { readonly id: bigint; readonly ranges: IdRanges } | undefined
   /** Where the latest extension ends. */
   #end: bigint | undefined
+
+  constructor(between: (one: bigint, other: bigint) => readonly IdRange[] | undefined) {
+    super()
+    this.#between = between
+  }
 
   get ranges(): IdRanges {
     return this.#ranges
@@ -38,13 +45,17 @@ export class PlantSelection extends Model {
    * replaces this one.
    */
   extend(id: bigint): void {
-    if (this.#start === undefined) {
+    const between = this.#start && this.#between(this.#start.id, id)
+    if (this.#start === undefined || between === undefined) {
       this.toggle(id)
       return
     }
     const { id: start, ranges } = this.#start
-    const [from, to] = start < id ? [start, id] : [id, start]
-    this.#ranges = ranges.has(start) ? ranges.add(from, to) : ranges.remove(from, to)
+    const isSelected = ranges.has(start)
+    this.#ranges = between.reduce(
+      (all, { from, to }) => (isSelected ? all.add(from, to) : all.remove(from, to)),
+      ranges,
+    )
     this.#end = id
     this.changed()
   }

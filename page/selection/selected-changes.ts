@@ -2,7 +2,7 @@ import type { Plant, StoredPlant } from '../../client/client.ts'
 import { type Member, type MemberValue, ownValue, writeText } from '../../core/members/members.ts'
 import type { BulkChange } from '../changes/bulk-change.ts'
 import { replaceMembers } from '../changes/merge.ts'
-import { controlOf } from '../drafts/control.ts'
+import { valueLabel } from '../drafts/control.ts'
 import { contentOf, findInvalid, type Typed } from '../drafts/typed.ts'
 import { contentMembers, isOwn } from '../model/current-members.ts'
 import { cut, memberLabel } from '../text/display-text.ts'
@@ -57,10 +57,7 @@ function describe(member: Member, wanted: Plant): string {
   }
   const label = memberLabel(member)
   if (value === undefined) return `Remove ${label}`
-  const text = writeText(value)
-  const control = controlOf(member, text)
-  const choices = control.kind === 'choice' ? control.choices : []
-  return set(label, choices.find((choice) => choice.text === text)?.label ?? text)
+  return set(label, valueLabel(member, writeText(value)))
 }
 
 function set(label: string, value: string): string {

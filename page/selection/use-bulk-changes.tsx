@@ -2,22 +2,23 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import type { BulkChange } from '../changes/bulk-change.ts'
 import { lazyDialog } from '../dialog/lazy-dialog.tsx'
-import { toFragment } from '../list/filter.ts'
+import { toFragment, withFilter } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
 import { PlantSelection } from './plant-selection.ts'
+import { rangesBetween } from './selected-count.ts'
 import { SelectionBar } from './selection-bar.tsx'
 import type { Task } from './task.ts'
 
-const ChangeDialog = lazyDialog(async () => (await import('./change-dialog.tsx')).ChangeDialog)
+const ChangeDialog = lazyDialog(async () => (await import('./dialogs.ts')).ChangeDialog)
 
 /**
  * Selects plants, and asks what to do with them.
  *
  * @param onStart called with a change that the person has confirmed
  * @param onFocus called when the focused button disappears
- * @returns the selection (emptied by another filter) and `onTask`, which asks about other plants, both undefined if the
+ * @returns the selection (emptied by another filter or order) and `onTask`, which asks about other plants, both undefined if the
  * person cannot change plants; and the elements that show them
  */
 export function useBulkChanges({
@@ -33,8 +34,11 @@ export function useBulkChanges({
   readonly onStart: (change: BulkChange) => void
   readonly onFocus: () => void
 }) {
-  const filter = toFragment({ filter: view.selection.filter })
-  const selection = useMemo(() => new PlantSelection(), [view, filter])
+  const key = toFragment(withFilter(view.selection, view.selection.filter))
+  const selection = useMemo(
+    () => new PlantSelection((one, other) => rangesBetween(view.list, one, other)),
+    [view, key],
+  )
   useModel(selection)
   const [task, setTask] = useState<Task>()
   if (!canWrite) return { selection: undefined, onTask: undefined, tools: null }

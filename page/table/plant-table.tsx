@@ -38,6 +38,7 @@ interface RowsProps {
 
 interface TableProps extends RowsProps {
   readonly focusRequest: FocusRequest | undefined
+  readonly onSort: (sort: string | undefined) => void
   /** Called to focus the first plant of all, if the list begins later. */
   readonly onFirst: () => void
   /** Called to focus the last plant of all, if the list has not reached it. */
@@ -46,7 +47,14 @@ interface TableProps extends RowsProps {
 }
 
 /** A table of any length: only the rows in view are in the document. */
-export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps }: TableProps) {
+export function PlantTable({
+  focusRequest,
+  onSort,
+  onFirst,
+  onLast,
+  footer,
+  ...rowsProps
+}: TableProps) {
   const { view, selection, expanded, actions } = rowsProps
   const { list, marks } = view
   const table = useTable(view, selection, expanded?.id)
@@ -91,12 +99,12 @@ export function PlantTable({ focusRequest, onFirst, onLast, footer, ...rowsProps
         aria-colcount={columnCount(selection !== undefined)}
         aria-multiselectable={selection && true}
         aria-busy={view.loader.isLoading}
-        hidden={list.length === 0}
+        hidden={list.length === 0 && list.isComplete}
         onKeyDown={onKeyDown}
         onFocusIn={onFocusIn}
         onFocusOut={onFocusOut}
       >
-        <TableHead rowRef={table.head} filter={list.filter} selection={selection} />
+        <TableHead rowRef={table.head} {...{ list, selection, onSort }} />
         <div
           ref={table.rowGroup}
           role="rowgroup"

@@ -1,47 +1,78 @@
-import type { RefObject } from 'preact'
+import type { ComponentProps, RefObject } from 'preact'
 import { type Filter, isEmpty } from '../list/filter.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import { nextSort } from '../list/plant-order.ts'
+import { members } from '../model/current-members.ts'
 import type { PlantSelection } from '../selection/plant-selection.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { columnMembers, fieldArea, isNumeric } from './field-columns.ts'
 
+interface SortProps {
+  readonly list: PlantList
+  /** Called with undefined for the order by id. */
+  readonly onSort: (sort: string | undefined) => void
+}
+
 export function TableHead({
   rowRef,
-  filter,
   selection,
-}: {
+  ...sorting
+}: SortProps & {
   readonly rowRef: RefObject<HTMLDivElement | null>
-  readonly filter: Filter
   /** Undefined if nobody can select plants. */
   readonly selection: PlantSelection | undefined
 }) {
   return (
     <div role="rowgroup" class="table-head" ref={rowRef}>
       <div role="row" aria-rowindex={1}>
-        {selection && <SelectAll {...{ filter, selection }} />}
-        <div role="columnheader" class="id-cell">
-          Id
-        </div>
-        <div role="columnheader" class="name-cell">
-          Name
-        </div>
-        <div role="columnheader" class="tag-cell">
-          Tag
-        </div>
+        {selection && <SelectAll filter={sorting.list.filter} selection={selection} />}
+        {['id', 'name', 'tag'].map((name) => (
+          <ColumnHeader key={name} {...sorting} name={name} class={`${name}-cell`}>
+            {memberLabel({ name })}
+          </ColumnHeader>
+        ))}
         {columnMembers().map((member, index) => (
-          <div
+          <ColumnHeader
             key={member.name}
-            role="columnheader"
+            {...sorting}
+            name={member.name}
             class={isNumeric(member) ? 'field-cell numeric' : 'field-cell'}
             style={fieldArea(index)}
             title={member.schema.description}
           >
             {memberLabel(member)}
-          </div>
+          </ColumnHeader>
         ))}
         <div role="columnheader" class="action-cell">
           <span class="for-screen-readers">Actions</span>
         </div>
       </div>
+    </div>
+  )
+}
+
+/** The header of a column, which sorts by it if the service can. */
+function ColumnHeader({
+  name,
+  list: {
+    order: { sort = 'id' },
+  },
+  onSort,
+  children,
+  ...cell
+}: SortProps & { readonly name: string } & ComponentProps<'div'>) {
+  const ascending = sort === name ? 'ascending' : undefined
+  const sorted = sort === `-${name}` ? 'descending' : ascending
+  const isSortable = name === 'id' || members.some((each) => each.name === name && each.isSortable)
+  return (
+    <div {...cell} role="columnheader" aria-sort={sorted}>
+      {isSortable ? (
+        <button type="button" onClick={() => onSort(nextSort(sort, name))}>
+          {children}
+        </button>
+      ) : (
+        children
+      )}
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { StoredPlant } from '../../client/client.ts'
 import type { Table } from './use-table.ts'
 
 /**
@@ -7,18 +8,22 @@ import type { Table } from './use-table.ts'
  * @returns how far it has scrolled since the last rendering, in pixels
  */
 export function useScrollAnchor({ scroller, list, selection, layout, rows }: Table) {
-  const anchor = useRef<{ readonly id: bigint; readonly top: number } | undefined>(undefined)
+  const anchor = useRef<{ readonly plant: StoredPlant; readonly top: number } | undefined>(
+    undefined,
+  )
   const shift = useRef(0)
   useLayoutEffect(() => {
     const element = scroller.current
     if (element === null) return
-    const { id, top } = anchor.current ?? {}
-    const moved = id === undefined || top === undefined ? 0 : layout.top(list.rank(id)) - top
+    // If the plant is moved, the others stay.
+    const moved = anchor.current
+      ? layout.top(list.rankOf(anchor.current.plant)) - anchor.current.top
+      : 0
     const { scrollTop } = element
     if (moved !== 0 && scrollTop > 0) element.scrollTop += moved
     shift.current = element.scrollTop - scrollTop
     const plant = rows.get(layout.indexAt(element.scrollTop))
-    anchor.current = plant && { id: plant.id, top: layout.top(list.rank(plant.id)) }
+    anchor.current = plant && { plant, top: layout.top(list.rankOf(plant)) }
   })
   useEffect(() => {
     // A new selection begins at its top.

@@ -41,8 +41,8 @@ export function useTableKeys({
     if (!(target instanceof Element) || target.closest('.expanded') || event.altKey) return
     const row = rowForKey(key, active, list.length, viewHeight / rowHeight)
     if (selection && isSelectAll(event)) selection.selectAll()
-    else if (key === 'Home' && list.first !== undefined) onFirst()
-    else if (key === 'End' && !list.isComplete) onLast()
+    else if (key === 'Home' && list.isCut) onFirst()
+    else if (key === 'End' && !list.isComplete && list.order.sort === undefined) onLast()
     else if (row !== undefined) move(row, shiftKey)
     // A key that is held down is meant for one plant.
     else if (plant === undefined || !target.matches('.plant-row') || event.repeat) return

@@ -39,10 +39,13 @@ const TAG_LENGTH = 80
 export function ExportDialog({
   client,
   filter,
+  conditions,
   onClose,
 }: {
   readonly client: PlantStoreClient
   readonly filter: Filter
+  /** Those of the filter, in words. */
+  readonly conditions: readonly string[]
   readonly onClose: () => void
 }) {
   const [format, setFormat] = useState<ExportFormat>('csv')
@@ -81,7 +84,7 @@ export function ExportDialog({
   }
   return (
     <Dialog title="Export plants" onClose={onClose}>
-      <p>{describeFilter(filter)}</p>
+      <p>{describeFilter(filter, conditions)}</p>
       <FormatChoice {...{ format, setFormat }} />
       {format === 'spreadsheet' && <SeparatorChoice {...{ separator, setSeparator }} />}
       <p class="problem" role="alert">
@@ -99,12 +102,16 @@ export function ExportDialog({
   )
 }
 
-function describeFilter({ tag, untagged, q }: Filter): ComponentChildren {
+function describeFilter(
+  { tag, untagged, q }: Filter,
+  conditions: readonly string[],
+): ComponentChildren {
   const parts: ComponentChildren[] = ['All plants']
   if (untagged) parts.push(' without a tag')
   else if (tag === '') parts.push(' with an empty tag')
   else if (tag !== undefined) parts.push(' with the tag “', <bdi>{cut(tag, TAG_LENGTH)}</bdi>, '”')
   if (q !== undefined) parts.push(' whose name contains “', <bdi>{q}</bdi>, '”')
+  for (const condition of conditions) parts.push('; ', <bdi>{condition}</bdi>)
   return [...parts, '.']
 }
 

@@ -34,12 +34,17 @@ export function separatorOf(locale: string): Separator {
 const NAME_LENGTH = 40
 
 /** What to call a file: its kind, its filter and the day, such as `plants-spreadsheet-tag-Tree-2026-11-26.csv`. */
-export function exportName(format: ExportFormat, { tag, untagged, q }: Filter, day: Date): string {
+export function exportName(
+  format: ExportFormat,
+  { tag, untagged, q, filter }: Filter,
+  day: Date,
+): string {
   const parts = ['plants']
   if (format === 'spreadsheet') parts.push(format)
   if (tag !== undefined) parts.push('tag', toFileName(tag) || 'empty')
   if (untagged) parts.push('untagged')
   if (q !== undefined) parts.push('name', toFileName(q))
+  if (filter !== undefined) parts.push('filtered')
   const [year, month, date] = [day.getFullYear(), day.getMonth() + 1, day.getDate()]
   const digits = [year, month, date].map((number) => String(number).padStart(2, '0'))
   return `${[...parts, ...digits].filter((part) => part !== '').join('-')}.${exportFormats[format].extension}`

@@ -4,6 +4,8 @@ import type { Session } from '../access/session.ts'
 import type { UndoLog } from '../changes/undo-log.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
 import { lazyDialog } from '../dialog/lazy-dialog.tsx'
+import { describeCondition } from '../drafts/condition-text.ts'
+import { conditionsOf } from '../list/field-filter.ts'
 import type { Filter } from '../list/filter.ts'
 import './transfer.css'
 
@@ -45,7 +47,14 @@ export function TransferButtons({
   const openImport = (files: readonly File[]) =>
     open(<ImportDialog {...{ session, log, files, onImported, onUndo }} onClose={close} />)
   const openExport = () =>
-    open(<ExportDialog client={session.client} filter={filter} onClose={close} />)
+    open(
+      <ExportDialog
+        client={session.client}
+        filter={filter}
+        conditions={conditionsOf(filter.filter).map(describeCondition)}
+        onClose={close}
+      />,
+    )
   const isOver = useFileDrop(canWrite && dialog === undefined ? openImport : undefined)
 
   return (

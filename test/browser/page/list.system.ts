@@ -144,6 +144,7 @@ testInBrowser(t, 'the table of the page', (open) => {
       await search.fill('5001 Ábies')
       await plants.shows(/^3 plants$/)
       await search.fill('Abies 15001')
+      await plants.shows(/^1 plant$/)
       await plants.rows('Abies 15001').waitFor()
       t.ok(page.url().endsWith('#q=Abies+15001&tag=Shrub'))
       await page.goBack()

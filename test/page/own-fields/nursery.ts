@@ -2,12 +2,7 @@ import type { Test } from 'tap'
 import { extendContract, loadContract, plantMembers } from '../../../core/contract/contract.ts'
 import { known } from '../../../core/known.ts'
 import type { OwnField } from '../../../core/members/own-fields.ts'
-import {
-  isOwn,
-  type OwnMember,
-  ownMembers,
-  setOwnMembers,
-} from '../../../page/model/current-members.ts'
+import { isOwn, members, type OwnMember, setMembers } from '../../../page/model/current-members.ts'
 
 /** The own fields of a nursery, of each type. Some have names that every object inherits, or that resemble another. */
 export const FIELDS: readonly OwnField[] = [
@@ -36,9 +31,9 @@ export const NURSERY = extendContract(loadContract(), FIELDS)
 
 /** Makes the page's logic that of a service with a contract, until the test ends. */
 export function describeService(t: Test, contract = NURSERY): void {
-  const before = ownMembers
-  setOwnMembers(plantMembers(contract).filter(isOwn))
-  t.teardown(() => setOwnMembers(before))
+  const before = members
+  setMembers(plantMembers(contract))
+  t.teardown(() => setMembers(before))
 }
 
 /** A member of the nursery's plants. */

@@ -51,7 +51,7 @@ t.test('a blank title is no label', async (t) => {
 t.test('a change of an own field alone changes a row', async (t) => {
   describeService(t)
   t.notOk(hasSameContent(FIR, { ...FIR, ...{ inStock: true } }))
-  const list = new PlantList({})
+  const list = new PlantList({ filter: {} })
   list.append([FIR], true)
   t.equal(list.apply({ id: FIR.id, plant: FIR }), 'none')
   t.equal(list.apply({ id: FIR.id, plant: { ...FIR, ...{ inStock: true } } }), 'changed')

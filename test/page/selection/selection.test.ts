@@ -4,7 +4,7 @@ import { INT64_MAX, INT64_MIN } from '../../../core/json/int64.ts'
 import { PAGE_SIZE, PlantList } from '../../../page/list/plant-list.ts'
 import { IdRanges } from '../../../page/selection/id-ranges.ts'
 import { PlantSelection } from '../../../page/selection/plant-selection.ts'
-import { countSelected } from '../../../page/selection/selected-count.ts'
+import { countSelected, rangesBetween } from '../../../page/selection/selected-count.ts'
 import { named } from '../changes/run.ts'
 
 /** The ranges, such as `1..3 7`. */
@@ -14,7 +14,7 @@ function describe({ ranges }: PlantSelection): string {
 
 /** The plants 1 to 10,000, of which those near 5,000 are in memory, and those near some others. */
 function longList({ kept = [] as bigint[], isComplete = true, first = 1 } = {}): PlantList {
-  const list = new PlantList({}, first === 1 ? undefined : BigInt(first))
+  const list = new PlantList({ filter: {}, ...(first !== 1 && { first: BigInt(first) }) })
   for (let start = first; start < 10_000; start += PAGE_SIZE) {
     list.append(named('Abies', start, PAGE_SIZE), false)
   }
@@ -24,6 +24,9 @@ function longList({ kept = [] as bigint[], isComplete = true, first = 1 } = {}):
 }
 
 const beyond = () => longList({ isComplete: false, first: 4801 })
+
+const betweenIds = (one: bigint, other: bigint) =>
+  rangesBetween(new PlantList({ filter: {} }), one, other)
 
 /** What a person does, and what is selected then. */
 type Step = readonly [
@@ -85,7 +88,7 @@ for (const { what, steps } of [
   },
 ] as const satisfies readonly { what: string; steps: readonly Step[] }[]) {
   t.test(what, async (t) => {
-    const selection = new PlantSelection()
+    const selection = new PlantSelection(betweenIds)
     let changes = 0
     selection.subscribe(() => changes++)
     for (const [action, [id = 0n, other = 0n], selected] of steps as readonly Step[]) {
@@ -97,7 +100,7 @@ for (const { what, steps } of [
 }
 
 t.test('the ends of ranges stay in memory, unless there are many', async (t) => {
-  const selection = new PlantSelection()
+  const selection = new PlantSelection(betweenIds)
   selection.toggle(1n)
   t.strictSame(selection.kept, [], 'a single plant needs not be counted')
   selection.extend(3n)
@@ -113,7 +116,7 @@ const some = (...ranges: readonly (readonly [from: bigint, to: bigint])[]) =>
   ranges.reduce((all, [from, to]) => all.add(from, to), IdRanges.NONE)
 
 t.test('a list that is in memory counts what is selected', async (t) => {
-  const list = new PlantList({})
+  const list = new PlantList({ filter: {} })
   list.append([...named('Abies', 1, 5), ...named('Abies', 11, 5)], true)
   for (const { ranges, plants, gone } of [
     { ranges: IdRanges.NONE, plants: 0 },
@@ -159,7 +162,7 @@ t.test(
       t.strictSame(countSelected(ranges, list, undefined), { plants, isExact })
     }
     for (const ranges of [some([1n, 9n]), IdRanges.ALL]) {
-      t.equal(countSelected(ranges, new PlantList({}), undefined), undefined)
+      t.equal(countSelected(ranges, new PlantList({ filter: {} }), undefined), undefined)
     }
   },
 )

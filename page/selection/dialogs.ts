@@ -1,0 +1,3 @@
+/** Loaded together, because each file adds to the first load, and they share most of their code. */
+export { ChangeDialog } from './change-dialog.tsx'
+export { ConditionDialog } from './condition-dialog.tsx'
