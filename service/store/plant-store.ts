@@ -246,7 +246,7 @@ export interface PlantStore extends ChangeFeed {
   listSorted(request: SortedRequest): Promise<SortedPage | NoOrder>
 
   /**
-   * Does a part of what the indexes need, in a few milliseconds: gives keys to plants that other programs have changed, or
+   * Does a part of what the indexes need, in tens of milliseconds: gives keys to plants that other programs have changed, or
    * that a new index does not have yet, and removes the keys of an index whose record says so. On PostgreSQL, also to plants
    * that this interface has changed. Resolves to whether there may be more to do.
    */
