@@ -12,11 +12,14 @@ const INTERVAL_MS = 1000
 /** The time between the parts of an index, for other commits. */
 const PAUSE_MS = 10
 
+/** How often a process without indexes looks whether another one has declared some. */
+const LOOK_INTERVAL_MS = 60_000
+
 const REPORT_INTERVAL_MS = 10_000
 
 /**
  * Builds the indexes of a store and keeps them complete, while other requests are served. Another process may do the
- * same. Does nothing for a store without indexes. Does not keep the process running.
+ * same, or declare others. Does not keep the process running.
  *
  * @param onProblem receives why it must try again, such as a transaction of another program that does not end
  * @param signal stops it
@@ -33,7 +36,10 @@ export async function buildIndexes(
     let isMore = false
     try {
       building ??= await findIncomplete(store)
-      if (building === undefined) return
+      if (building === undefined) {
+        await pause(LOOK_INTERVAL_MS, signal)
+        continue
+      }
       isMore = await store.indexPlants()
       const isDue = systemClock.monotonic() - reportedAt >= REPORT_INTERVAL_MS
       if (building.size > 0 && (isDue || !isMore)) {
@@ -45,10 +51,13 @@ export async function buildIndexes(
       if (!(error instanceof StoreUnavailable)) throw error
       onProblem(`cannot compute the keys of indexes: ${error.detail}`)
     }
-    await setTimeout(isMore ? PAUSE_MS : INTERVAL_MS, undefined, { ref: false, signal }).catch(
-      () => {},
-    )
+    await pause(isMore ? PAUSE_MS : INTERVAL_MS, signal)
   }
+}
+
+/** Does not keep the process running. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { ref: false, signal }).catch(() => {})
 }
 
 /** How far indexes have come, by the names of their members. */
