@@ -166,7 +166,7 @@ export interface ReplacedPlant<P extends Plant = Plant> {
  * const second = await first.next?.()
  */
 export interface Page<P extends Plant = Plant> {
-  /** Ordered by id. There can be fewer than the limit, or even none, even if more follow. */
+  /** In the order of the query. There can be fewer than the limit, or even none, even if more follow. */
   readonly plants: StoredPlant<P>[]
   /** How many plants match on all pages. Undefined unless the query has `count`. */
   readonly count?: PlantCount

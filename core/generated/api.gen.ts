@@ -943,13 +943,13 @@ export interface operations {
                 /** @description The maximum number of plants to return. */
                 limit?: number;
                 /**
-                 * @description Return only plants that follow the one with this id, which need not exist. To read all pages, follow `Link`
-                 *     instead.
+                 * @description Return only plants that follow this id in the order of ids. To read all pages, or with `sort` by another
+                 *     property, follow `Link` instead.
                  */
                 after?: components["schemas"]["PlantId"];
                 /**
                  * @description The order of the plants: by id, as by default, or by a property that the operator has made sortable. `-` reverses
-                 *     it. Plants without a value are last, and those with the same value are in the order of their ids.
+                 *     it. Plants without a value are last in both cases, and ids decide between equal values.
                  */
                 sort?: "id" | "-id";
                 /** @description Return only plants with exactly this tag, such as `Tree`. */

@@ -7,7 +7,7 @@ import { fold } from './words.ts'
 const SIGN = 1n << 63n
 
 /**
- * How many characters of a text decide its place. In UTF-8, a key has at most eight times as many bytes, and an entry of
+ * How many characters of a text, or of a time without its offset, decide its place. In UTF-8, a key has at most eight times as many bytes, and an entry of
  * PostgreSQL's index at most 2.7 kB.
  */
 export const SORTED_CHARACTERS = 100
@@ -15,7 +15,8 @@ export const SORTED_CHARACTERS = 100
 /** The key of a value, in the order of its bytes: a text in UTF-8, or an unsigned number of 64 bits, the first bits first. */
 export function sortKeyOf(member: Member, value: MemberValue): string | bigint {
   const comparable = toComparable(member, value)
-  if (typeof comparable === 'string') return isText(member) ? textKey(comparable) : comparable
+  if (typeof comparable === 'string')
+    return isText(member) ? textKey(comparable) : firstCharacters(comparable)
   if (typeof comparable === 'bigint') return BigInt.asUintN(64, comparable ^ SIGN)
   const view = new DataView(new ArrayBuffer(8))
   // The zero makes 0 of -0. The bits of a negative number grow with its amount.

@@ -37,11 +37,24 @@ const IGNORED = /[\p{Mn}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** How each character of the Basic Multilingual Plane is compared, once it has been found. */
 const FOLDED: string[] = []
 
+/** The same for some of the others. */
+const FOLDED_OTHERS = new Map<string, string>()
+const OTHERS_MAX = 10_000
+
 function foldCharacter(character: string): string {
   const code = character.charCodeAt(0)
-  if (character.length > 1) return findFolded(character)
+  if (character.length > 1) return foldOther(character)
   FOLDED[code] ??= findFolded(character)
   return FOLDED[code]
+}
+
+function foldOther(character: string): string {
+  const known = FOLDED_OTHERS.get(character)
+  if (known !== undefined) return known
+  if (FOLDED_OTHERS.size === OTHERS_MAX) FOLDED_OTHERS.clear()
+  const folded = findFolded(character)
+  FOLDED_OTHERS.set(character, folded)
+  return folded
 }
 
 function findFolded(character: string): string {

@@ -63,7 +63,8 @@ function toKey(member: Member, value: MemberValue): Buffer {
 
 /**
  * The ranges of keys of the plants that meet a condition, from the first to the last, or reversed; those without a value
- * are last in any case. A text in a range can differ from the one of the condition after its first characters.
+ * are last in any case. The ranges can have other plants: a text can differ after its first characters, and many values share
+ * a range.
  */
 export function keyRanges(
   member: Member,
@@ -82,8 +83,14 @@ export function keyRanges(
     .filter((key) => key.compare(first) >= 0 && key.compare(last) <= 0)
     .sort(Buffer.compare)
     .filter((key, at, all) => all[at - 1]?.equals(key) !== true)
+  // With one range for each, many would take a read each.
+  const [least = NO_VALUE, greatest = NO_VALUE] = [keys[0], keys.at(-1)]
+  if (keys.length > RANGES_MAX) return [{ first: least, last: greatest }]
   return (isDescending ? keys.reverse() : keys).map((key) => ({ first: key, last: key }))
 }
+
+/** How many values have a range each. */
+const RANGES_MAX = 10
 
 /** Whether the keys of two members with the same name are the same. */
 export function hasSameKeys(one: Member, other: Member): boolean {

@@ -122,7 +122,7 @@ function toPlantCount({ plants, isExact }: PlantCount): string {
 /** The value of `Link` (RFC 8288), relative to the request's URL, which a proxy may have changed. */
 function linkToNext(query: object): string {
   const parameters = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((each) => `${encode(name)}=${encode(each)}`),
+    [value].flat().map((each) => `${encode(name).replaceAll('=', '%3D')}=${encode(each)}`),
   )
   return `<?${parameters.join('&')}>; rel="next"`
 }

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { readIndex } from '../../service/store/sort-index.ts'
 import type { OnProblem } from '../stores/shared/engine.ts'
 import type { Store } from '../stores/shared/store.ts'
+import { messageOf } from '../system/user-errors.ts'
 
 /** How often to look for plants that other programs have changed. */
 const INTERVAL_MS = 1000
@@ -48,8 +49,9 @@ export async function buildIndexes(
       }
     } catch (error) {
       if (signal.aborted) return
-      if (!(error instanceof StoreUnavailable)) throw error
-      onProblem(`cannot compute the keys of indexes: ${error.detail}`)
+      // A plant that nobody expected must not stop the service.
+      const reason = error instanceof StoreUnavailable ? error.detail : messageOf(error)
+      onProblem(`cannot compute the keys of indexes: ${reason}`)
     }
     await pause(isMore ? PAUSE_MS : INTERVAL_MS, signal)
   }

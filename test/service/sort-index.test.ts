@@ -71,6 +71,11 @@ t.test('different texts have different keys, which are bounded', async (t) => {
   for (const character of ['a', '\u{1f331}', 'ﷺ', '\u0390', 'ß']) {
     t.ok(nameKey(character.repeat(1e5)).length <= 8 * SORTED_CHARACTERS + 1)
   }
+  const time = `"2026-01-01T00:00:00.${'1'.repeat(1e5)}Z"`
+  t.equal(
+    fieldKey('string', { type: 'string', format: 'date-time' }, time).length,
+    SORTED_CHARACTERS,
+  )
 })
 
 const INT64: FieldSchema = { type: 'integer', format: 'int64' }

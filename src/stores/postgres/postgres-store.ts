@@ -1,4 +1,5 @@
 import { known } from '../../../core/known.ts'
+import { shareRuns } from '../../../core/time/shared-result.ts'
 import type { ChangePage, ChangesRequest, NoChanges } from '../../../service/store/change-feed.ts'
 import {
   type ChangeOf,
@@ -73,6 +74,10 @@ export class PostgresStore implements Store {
   readonly #pointReads: ReturnType<typeof pointReads>
   readonly #feed: PostgresFeed
   readonly #readsIncomplete: boolean
+  /** Shared, because one at a time can compute keys, and each needs a connection. */
+  readonly #indexPlants = shareRuns(() =>
+    this.#inFlight.track(() => indexPlants(this.#connections)),
+  )
   readonly #readPlants: Run
   readonly #inFlight = new InFlight()
   readonly #waiting = new WaitingChanges()
@@ -160,7 +165,7 @@ export class PostgresStore implements Store {
   }
 
   indexPlants(): Promise<boolean> {
-    return this.#inFlight.track(() => indexPlants(this.#connections))
+    return this.#indexPlants()
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {

@@ -8,7 +8,7 @@ import { nursery } from '../../helpers/plants/nursery.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 /** Names that a query or JSON Pointer must escape, and one that looks like a parameter. */
-const NAMES = ['a b&c', 'Höhe/~1%2F+', 'is.light', 'constructor', '"\\', '🌱']
+const NAMES = ['a b&c', 'a=b', 'Höhe/~1%2F+', 'is.light', 'constructor', '"\\', '🌱']
 
 const fields: readonly OwnField[] = [
   ...nursery,

@@ -26,7 +26,9 @@ export const CREATE_SORT_KEYS = [
      PRIMARY KEY (id, number)
    )`,
   'CREATE UNIQUE INDEX IF NOT EXISTS plant_sort_keys_in_order ON plant_sort_keys (number, key, id)',
-  'CREATE TABLE IF NOT EXISTS plants_without_keys (id bigint NOT NULL)',
+  // Rows stay only for a moment, and every read in an order scans the table.
+  `CREATE TABLE IF NOT EXISTS plants_without_keys (id bigint NOT NULL)
+   WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)`,
   `DO $do$ BEGIN
      LOCK TABLE plants_without_keys IN EXCLUSIVE MODE;
      CREATE OR REPLACE FUNCTION mark_plants() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -87,7 +89,18 @@ const TAKE_MARKS = `
   DELETE FROM plants_without_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM plants_without_keys LIMIT $1))
   RETURNING id`
 
-const FIND = `SELECT ${PLANT_COLUMNS} FROM plants WHERE id = ANY ($1::int8[])`
+/** The plants with some ids, up to the one that reaches the limit on text. */
+const FIND = `
+  SELECT ${PLANT_COLUMNS}, is_last FROM (
+    SELECT *, total - text AS before, total >= $2 AS is_last
+    FROM (
+      SELECT *, sum(text) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) AS total
+      FROM (SELECT ${PLANT_COLUMNS}, ${TEXT} AS text FROM plants WHERE id = ANY ($1::int8[])) AS found
+    ) AS summed
+  ) AS measured
+  WHERE before < $2 ORDER BY id`
+
+const MARK_AGAIN = 'INSERT INTO plants_without_keys SELECT unnest($1::int8[])'
 
 /** The next plants, up to the one that reaches the limit on text. */
 export const FIND_NEXT = `
@@ -144,10 +157,15 @@ async function completeChanged(run: Run, indexes: readonly SortIndex[]): Promise
   const ids = [...new Set(marks.map(({ id }) => id))]
   const used = indexes.filter(({ clears }) => clears === undefined)
   // A TRUNCATE locks the plants first, and then the keys.
-  const rows = used.length > 0 ? await run<PlantRow>(FIND, [ids]) : []
-  await run(FORGET, [ids])
+  const rows =
+    used.length > 0 ? await run<PlantRow & { is_last: boolean }>(FIND, [ids, KEYS_MAX.text]) : []
+  const last = rows.at(-1)
+  const isLeft = (id: bigint) => last?.is_last === true && id > last.id
+  const left = ids.filter(isLeft)
+  await run(FORGET, [ids.filter((id) => !isLeft(id))])
   await add(run, used, rows)
-  return marks.length === KEYS_MAX.plants
+  if (left.length > 0) await run(MARK_AGAIN, [left])
+  return left.length > 0 || marks.length === KEYS_MAX.plants
 }
 
 /** Gives keys to the next plants of an index. */

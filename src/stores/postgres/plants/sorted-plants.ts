@@ -40,7 +40,7 @@ function buildQuery(order: '' | 'DESC'): string {
       SELECT ${PLANT_COLUMNS}, ${TEXT} AS text FROM (SELECT DISTINCT id FROM marks) AS ids LEFT JOIN plants USING (id)
     ),
     state AS MATERIALIZED (
-      SELECT (SELECT count(*) FROM marks) > ${UNSORTED_MAX.plants} OR coalesce(sum(text), 0) > ${UNSORTED_MAX.text} AS is_behind
+      SELECT (SELECT count(*) FROM marks) > ${UNSORTED_MAX.plants} OR coalesce(sum(text) - max(text), 0) > ${UNSORTED_MAX.text} AS is_behind
       FROM unsorted
     ),
     keys AS (

@@ -11,7 +11,7 @@ import {
 import { type KeyRange, type SortPlace, sortKey } from '../../../../service/store/sort-index.ts'
 import { type PlantRow, pageOf } from '../rows.ts'
 
-/** How many plants without stored keys a read can sort, and how much text they can have. */
+/** How many plants without stored keys a read can sort, and how much text they can have, not counting the largest. */
 export const UNSORTED_MAX = { plants: 1000, text: 2 ** 19 }
 
 /** A stored key, and the plant. */

@@ -71,7 +71,8 @@ export function prepareSorted(
   /** Undefined if there are too many. */
   const readUnsorted = (): UnsortedPlants | undefined => {
     const found = unsortedIds.all(UNSORTED_MAX.plants + 1)
-    const text = found.reduce((sum, each) => sum + Number(each.text), 0)
+    const lengths = found.map((each) => Number(each.text)).sort((one, other) => one - other)
+    const text = lengths.slice(0, -1).reduce((sum, length) => sum + length, 0)
     if (found.length > UNSORTED_MAX.plants || text > UNSORTED_MAX.text) return undefined
     return new Map(found.map(({ id }) => [id, plant.get(id)]))
   }

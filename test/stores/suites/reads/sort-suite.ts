@@ -125,11 +125,22 @@ export function sortSuite(t: Test, engine: Engine): void {
       [{ min: 4n, max: 7n }, [6n]],
       [{ is: [12n, 3n, 12n] }, [1n, 2n, 7n, 4n]],
       [{ is: [12n, 3n], min: 4n }, [4n]],
+      [
+        { is: [12n, 3n, ...Array.from({ length: 20 }, (_, at) => BigInt(at + 20))] },
+        [1n, 2n, 7n, 4n],
+      ],
       [{ isAbsent: true as const }, [0n, 5n]],
     ] as const) {
       for (const isDescending of [false, true]) {
         const ranges = keyRanges(HEIGHT, condition, isDescending)
-        const found = await walk(store, { member: index.member, isDescending, ranges, limit: 2 })
+        const conditions = [{ field: HEIGHT, ...condition }]
+        const found = await walk(store, {
+          member: index.member,
+          conditions,
+          isDescending,
+          ranges,
+          limit: 2,
+        })
         const last = expected.filter((id) => heights[Number(id)] === undefined)
         const first = expected.filter((id) => !last.includes(id))
         const wanted = isDescending ? [...first.toReversed(), ...last.toReversed()] : expected
