@@ -133,7 +133,8 @@ export function sortSuite(t: Test, engine: Engine): void {
     ] as const) {
       for (const isDescending of [false, true]) {
         const ranges = keyRanges(HEIGHT, condition, isDescending)
-        const conditions = [{ field: HEIGHT, ...condition }]
+        const hasCondition = Object.keys(condition).length > 0
+        const conditions = hasCondition ? [{ field: HEIGHT, ...condition }] : undefined
         const found = await walk(store, {
           member: index.member,
           conditions,
