@@ -7,7 +7,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Command as Program } from 'commander'
 import t from 'tap'
+import { declareIndexes } from '../../../service/sorting.ts'
 import { program } from '../../../src/commands/program.ts'
+import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { createIn } from '../../helpers/plants/single-changes.ts'
 import { cleanEnvironment, MAIN, withoutTap } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
@@ -87,6 +89,9 @@ t.test('commands whose standard output cannot be written', async (t) => {
   }
   await prepare('token', 'revoke', 'used', '--database', file(WITHOUT_SECRETS))
   await prepare('webhook', 'add', '--name', 'used', ...hook, isPrivate, '--database', file(USED))
+  const used = new SqliteStore({ file: file(USED), lockTimeout: 10_000 })
+  await declareIndexes(used, [{ name: 'name', type: 'string', isRequired: true }])
+  await used.close()
   await prepare('freeze', '--database', file(FROZEN))
   await prepare('backup', file('backup.db'), '--database', file(USED))
   await prepare('mirror', source.url, '--once', '--database', file(MIRROR))
@@ -107,6 +112,8 @@ t.test('commands whose standard output cannot be written', async (t) => {
     'webhook rotate': { args: ['used'], codes: { ...SECRET, pipe: 141 } },
     'webhook test': { args: ['used', isPrivate] },
     'webhook copy': { args: [file(USED)], database: WITHOUT_SECRETS },
+    'index list': { args: [] },
+    'index remove': { args: ['name'] },
     import: { args: [file('plants.ndjson')], codes: WORK },
     export: { args: ['-'], database: MIRROR, codes: WORK },
     backup: { args: ['new-backup.db'] },
