@@ -16,7 +16,7 @@ import { CHECKOUT, emptyFolder, fetchNode, Tools } from './installation.ts'
 
 const VERSIONS = ['22', '24', '26']
 
-const UNPACKED_BYTES_MAX = 60_000
+const UNPACKED_BYTES_MAX = 65_000
 
 /** Uses most of what the client exports. */
 const PROGRAM = `
