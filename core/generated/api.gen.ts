@@ -960,7 +960,7 @@ export interface operations {
                  * @description Return only plants whose name contains each word of this text, in any order. A part of a word is enough.
                  *     Letters match regardless of case and diacritics, `×` matches `x` with or without a space, every kind of
                  *     space, apostrophe and hyphen matches its plain form, and characters without width are ignored. There are no
-                 *     wildcards. A text without any word gets 400.
+                 *     wildcards. Without any word, the response is 400.
                  */
                 q?: string;
                 /**

@@ -7,12 +7,12 @@ import { fold } from './words.ts'
 const SIGN = 1n << 63n
 
 /**
- * How many characters of a text, or of a time without its offset, decide its place. In UTF-8, a key has at most eight times as many bytes, and an entry of
+ * How many characters of a string, or of a `date-time` in UTC, decide its place. In UTF-8, a key has at most eight times as many bytes, and an entry of
  * PostgreSQL's index at most 2.7 kB.
  */
 export const SORTED_CHARACTERS = 100
 
-/** The key of a value, in the order of its bytes: a text in UTF-8, or an unsigned number of 64 bits, the first bits first. */
+/** The key of a value, in the order of its bytes: a string in UTF-8, or an unsigned integer of 64 bits, most significant byte first. */
 export function sortKeyOf(member: Member, value: MemberValue): string | bigint {
   const comparable = toComparable(member, value)
   if (typeof comparable === 'string')
@@ -29,7 +29,7 @@ function isText({ type, schema }: Member): boolean {
   return type === 'string' && schema?.format !== 'date' && schema?.format !== 'date-time'
 }
 
-/** Case and diacritics decide only between texts that are otherwise equal. U+0000, which no text has, is less than others. */
+/** Case and diacritics decide only between strings that are otherwise equal. U+0000, which no string has, precedes all others. */
 function textKey(text: string): string {
   const start = firstCharacters(text)
   return `${firstCharacters(fold(start))}\0${start}`

@@ -1,6 +1,6 @@
 /** How a name is searched for: by words, as people type them. The service and the page share this rule. */
 
-/** A part of a text: from its first unit to the one after its last. */
+/** A part of a string: from its first UTF-16 unit to the one after its last. */
 export type Range = readonly [from: number, to: number]
 
 /** `×`, and what is typed or set in its place. */
@@ -65,7 +65,7 @@ function findFolded(character: string): string {
 }
 
 /**
- * A text as it is compared: each code point by itself, so that the parts of a text become parts of the result. Of ASCII
+ * A string as it is compared: each code point by itself, so that its parts become parts of the result. Of ASCII
  * characters it changes only the case, as `lower` does in SQL. Folding again changes nothing.
  */
 export function fold(text: string): string {
@@ -89,7 +89,7 @@ export function toWordMatch(words: readonly string[]): (name: string) => boolean
   }
 }
 
-/** The parts of a text that one of the words matches, with the diacritics that follow. */
+/** The parts of a string that one of the words matches, with the diacritics that follow. */
 export function findWords(text: string, words: readonly string[]): Range[] {
   if (words.length === 0) return []
   const characters = Array.from(text, (character) => ({ character, folded: fold(character) }))

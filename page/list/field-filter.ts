@@ -93,8 +93,8 @@ export function meetsConditions(plant: object, filter: FieldFilter = {}): boolea
     if (limits === 'absent') return toValueTest(member, { isAbsent: true })(value)
     const { is, min, max } = limits
     const read = (text: string) => readOwn(member, text)
-    const texts = [...(is ?? []), min, max].filter((text) => text !== undefined)
-    if (texts.some((text) => read(text) === undefined)) return false
+    const written = [...(is ?? []), min, max].filter((text) => text !== undefined)
+    if (written.some((text) => read(text) === undefined)) return false
     const condition = {
       is: is?.map(read) as readonly MemberValue[] | undefined,
       min: min === undefined ? undefined : read(min),

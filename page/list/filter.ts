@@ -19,7 +19,7 @@ export interface Filter {
   readonly filter?: FieldFilter
 }
 
-/** A filter without members that are undefined, spaces around the text, and a text without words. */
+/** A filter without members that are undefined, spaces around the text, and a `q` without words. */
 export function createFilter({
   tag,
   untagged,
@@ -99,7 +99,7 @@ export function toFragment({ filter, sort, first }: Selection): string {
 }
 
 /**
- * Ignores whatever is not part of a selection. The service refuses an unknown order or field, or a text that is not a
+ * Ignores whatever is not part of a selection. The service refuses an unknown order or field, or a string that is not a
  * value, with a message that names it.
  */
 export function parseFragment(fragment: string): Selection {

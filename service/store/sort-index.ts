@@ -63,7 +63,7 @@ function toKey(member: Member, value: MemberValue): Buffer {
 
 /**
  * The ranges of keys of the plants that meet a condition, from the first to the last, or reversed; those without a value
- * are last in any case. The ranges can have other plants: a text can differ after its first characters, and many values share
+ * are last in any case. The ranges can have other plants: strings can differ after its first characters, and many values share
  * a range.
  */
 export function keyRanges(
