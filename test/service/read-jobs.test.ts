@@ -1,5 +1,11 @@
 import t from 'tap'
-import { countPlants, listTags, READS_MAX, searchPlants } from '../../service/read-jobs.ts'
+import {
+  countPlants,
+  listSorted,
+  listTags,
+  READS_MAX,
+  searchPlants,
+} from '../../service/read-jobs.ts'
 import type { InTurn } from '../../service/read-queue.ts'
 import {
   COUNT_MAX,
@@ -66,6 +72,21 @@ t.test('a search ends once it has found much text', async (t) => {
   t.strictSame(await searchPlants(store, { words: ['x'], limit: 3 }, atOnce), pageWith(large, 9n))
   t.equal(reads.length, 1)
 })
+
+t.test(
+  'an index that is behind is completed before it is read, a limited number of times',
+  async (t) => {
+    for (const behind of [0, 1, READS_MAX - 1, READS_MAX]) {
+      let left = behind
+      const store = {
+        listSorted: async () => (left > 0 ? ('behind' as const) : pageWith(plants(2, 1))),
+        indexPlants: async () => --left > 0,
+      }
+      const page = await listSorted(store as never, { limit: 9 } as never, atOnce)
+      t.strictSame(page, behind < READS_MAX ? pageWith(plants(2, 1)) : undefined)
+    }
+  },
+)
 
 t.test('a count adds up a limited number of reads', async (t) => {
   for (const [reads, expected] of [

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Member } from '../../core/members/members.ts'
+import { systemClock } from '../../core/time/clock.ts'
 import { declareIndexes } from '../../service/sorting.ts'
 import { StoreUnavailable } from '../../service/store/plant-store.ts'
 import { buildIndexes } from '../../src/start/index-builder.ts'
@@ -45,6 +46,28 @@ t.test(
     await building
   },
 )
+
+t.test('the progress is reported every ten seconds', async (t) => {
+  const store = new SqliteStore({ file: join(t.testdir(), 'plants.db'), lockTimeout: 60_000 })
+  const plants = Array.from({ length: 3000 }, (_, at) => ({ id: BigInt(at), name: 'Acer' }))
+  for (const from of [0, 1000, 2000])
+    await store.apply(each('put', plants.slice(from, from + 1000)), 'each')
+  await declareIndexes(store, [NAME])
+  let now = 0
+  t.intercept(systemClock, 'monotonic', { value: () => (now += 10_000) })
+  const stopping = new AbortController()
+  const messages: unknown[] = []
+  const info = (message: unknown) => {
+    messages.push(message)
+    if (message === 'plants can be sorted by name') stopping.abort()
+  }
+  await buildIndexes(store, { info }, t.fail, stopping.signal)
+  await store.close()
+  t.strictSame(messages, [
+    ...[999, 1999, 2999].map((id) => `plants up to the id ${id} are sorted by name`),
+    'plants can be sorted by name',
+  ])
+})
 
 t.test('a store that closes while an index is built stops the builder', async (t) => {
   for (let parts = 0; parts < 3; parts++) {

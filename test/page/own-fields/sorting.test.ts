@@ -2,8 +2,9 @@
 import t, { type Test } from 'tap'
 import { createClient, type StoredPlant } from '../../../client/client.ts'
 import { extendContract, loadContract, sortableMembers } from '../../../core/contract/contract.ts'
+import { describeCondition } from '../../../page/drafts/condition-text.ts'
 import { type Condition, conditionsOf, removeCondition } from '../../../page/list/field-filter.ts'
-import { matches, parseFragment, toFragment } from '../../../page/list/filter.ts'
+import { matches, parseFragment, toFragment, withFilter } from '../../../page/list/filter.ts'
 import { PlantList } from '../../../page/list/plant-list.ts'
 import { nextSort } from '../../../page/list/plant-order.ts'
 import { IdRanges } from '../../../page/selection/id-ranges.ts'
@@ -89,6 +90,7 @@ t.test('a plant moves to its place when it changes', async (t) => {
   t.equal(list.length, 4000)
   t.equal(list.apply({ id: 3998n }), 'removed')
   t.equal(list.rank(3998n), 1, 'the place where it was')
+  t.equal(list.rankOf({ id: 4000n, name: 'before its change', height: 0 } as StoredPlant), 0)
   t.equal(list.apply({ id: 3998n }), 'none')
   t.ok(list.isExact)
 
@@ -170,6 +172,30 @@ t.test('the URL keeps the order and the conditions', async (t) => {
   ] as const) {
     t.equal(toFragment(parseFragment(fragment)), same)
   }
+})
+
+t.test('another filter keeps the order, and begins with the first plant', async (t) => {
+  for (const [fragment, expected] of [
+    ['#q=abies&sort=-name', '#tag=x&sort=-name'],
+    ['#q=abies&from=7', '#tag=x'],
+  ] as const) {
+    t.equal(toFragment(withFilter(parseFragment(fragment), { tag: 'x' })), expected)
+  }
+})
+
+t.test('a condition is described with the titles of its field and values', async (t) => {
+  describeService(t, CONTRACT)
+  const { filter } = parseFragment(
+    `#min.height=10&max.price=2&is.light=sun&is.light=&is.inStock=true&without.planted=true&is.gone=${'x'.repeat(99)}`,
+  ).filter
+  t.strictSame(conditionsOf(filter).map(describeCondition), [
+    'Height in cm is at least 10',
+    'price is at most 2',
+    'light is sun or Empty',
+    'In stock is Yes',
+    'Planted on has no value',
+    `gone is ${'x'.repeat(60)}…`,
+  ])
 })
 
 t.test('a condition is removed', async (t) => {
