@@ -16,7 +16,7 @@ export interface FileRecord {
 }
 
 /** TypeScript does not declare this function yet. */
-const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown }
+export const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown }
 
 /** A number in JSON that neither an int64 nor a double represents. No member of a plant has such a value. */
 export class InexactNumber {

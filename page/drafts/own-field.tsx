@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { canBeEmpty } from '../../core/members/member-text.ts'
 import type { OwnMember } from '../model/current-members.ts'
-import { canBeEmpty } from '../model/member-text.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { type Choice, controlOf, type InputControl } from './control.ts'
 import { Field, type FieldProps, NONE, OptionalTextField } from './text-fields.tsx'

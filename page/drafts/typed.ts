@@ -1,4 +1,5 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
+import { canBeEmpty, expectations, readOwn } from '../../core/members/member-text.ts'
 import { type Member, type MemberValue, ownValue, readText } from '../../core/members/members.ts'
 import {
   contentMembers,
@@ -8,7 +9,6 @@ import {
   pickContent,
   toFields,
 } from '../model/current-members.ts'
-import { canBeEmpty, expectations, readOwn } from '../model/member-text.ts'
 import { memberLabel } from '../text/display-text.ts'
 
 /** What a person has typed: the members of a plant as text. Undefined for a member that it does not have. */

@@ -3,10 +3,10 @@ import {
   filterName,
   parseFilterName,
 } from '../../core/contract/field-parameters.ts'
+import { readOwn } from '../../core/members/member-text.ts'
 import { type MemberValue, ownValue } from '../../core/members/members.ts'
 import { toValueTest } from '../../core/members/value-condition.ts'
 import { ownMembers } from '../model/current-members.ts'
-import { readOwn } from '../model/member-text.ts'
 
 /** What own fields must be, by their names. The service refuses text that is not a value. */
 export interface FieldFilter {

@@ -1,3 +1,4 @@
+import { type Column, guessMapping, isId, type Mapping } from '../../../core/files/columns.ts'
 import { CsvReader } from '../../../core/files/csv-reader.ts'
 import {
   type FileRecord,
@@ -7,7 +8,7 @@ import {
 import { JsonArrayReader, NdjsonReader } from '../../../core/files/json-readers.ts'
 import type { Format } from '../../../core/files/readers.ts'
 import { known } from '../../../core/known.ts'
-import { type Column, guessMapping, isId, type Mapping } from './columns.ts'
+import { members } from '../../model/current-members.ts'
 import {
   detectEncoding,
   detectFormat,
@@ -98,7 +99,7 @@ export async function openFile(file: File, chosen?: Header): Promise<ImportFile>
     candidates: format === 'csv' ? first.map(toCandidate) : [],
     isEscaped: format === 'csv' && (ESCAPED.test(start) || sample.some(hasEscaped)),
     columns,
-    guess: guessMapping(columns, sample),
+    guess: guessMapping(members, columns, sample),
     sample: sample.slice(0, SAMPLE_RECORDS),
     records: (onRead) =>
       hasHeader ? withoutFirst(read(firstLine, onRead)) : read(firstLine, onRead),

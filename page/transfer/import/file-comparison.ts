@@ -1,9 +1,9 @@
 import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
+import type { ToPlant } from '../../../page/transfer/file/plant-mapper.ts'
 import { findPlants, IDS_MAX, REQUESTS_MAX } from '../../changes/find-plants.ts'
 import { hasSameContent } from '../../model/current-members.ts'
 import { MEMORY_MAX, memoryOf } from '../../model/memory.ts'
-import type { ToPlant } from '../file/columns.ts'
 
 /** What an import would do with a record. */
 export type Fate = 'new' | 'different' | 'same' | 'refused'

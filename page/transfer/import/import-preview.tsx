@@ -1,8 +1,11 @@
 import { Fragment } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../../client/client.ts'
+import { type Column, columnsOf, type Mapping } from '../../../core/files/columns.ts'
 import type { Format } from '../../../core/files/readers.ts'
+import { mappedText } from '../../../core/files/record-mapper.ts'
 import type { Member } from '../../../core/members/members.ts'
+import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { suggestId } from '../../list/last-plants.ts'
 import { parseId } from '../../list/plant-id.ts'
@@ -10,7 +13,6 @@ import { isOwn, members } from '../../model/current-members.ts'
 import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { FieldText } from '../../text/fields-text.tsx'
 import { PlantText } from '../../text/plant-text.tsx'
-import { type Column, columnOf, type Mapping, mappedText, plantMapper } from '../file/columns.ts'
 import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
 import type { Header, ImportFile } from '../file/import-file.ts'
 import { NUMBERED, withId } from '../file/numbering.ts'
@@ -57,7 +59,7 @@ export function ImportPreview({
 }) {
   const { name, size, format, encoding, columns } = file
   const [mapping, setMapping] = useState(firstMapping)
-  const isNumbered = columnOf(mapping, 'id') === NUMBERED
+  const isNumbered = columnsOf(mapping, 'id').includes(NUMBERED)
   const [from, setFrom] = useState('')
   useEffect(() => {
     if (!isNumbered || from !== '') return
@@ -83,9 +85,11 @@ export function ImportPreview({
             <ColumnChoice
               key={member.name}
               member={member}
-              chosen={columnOf(mapping, member.name)}
+              chosen={columnsOf(mapping, member.name)[0]}
               columns={labelled}
-              onChoose={(key) => setMapping({ ...mapping, [member.name]: key })}
+              onChoose={(key) =>
+                setMapping({ ...mapping, [member.name]: key === undefined ? [] : [key] })
+              }
             />
           ))}
         </fieldset>
@@ -231,7 +235,7 @@ function labelColumns(columns: readonly Column[]): readonly LabelledColumn[] {
 
 /** Names the columns whose data is not imported, so that a misspelled one is noticed. */
 function describeUnused(columns: readonly LabelledColumn[], mapping: Mapping) {
-  const used = new Set(Object.values(mapping))
+  const used = new Set(Object.values(mapping).flat())
   const unused = columns.filter(({ key }) => !used.has(key))
   if (unused.length === 0) return null
   const names = unused.slice(0, UNUSED_MAX).map(({ label }) => label)
@@ -256,7 +260,7 @@ function Sample({
 }) {
   const toPlant = plantMapper(mapping, format)
   const shown = members.filter(
-    (member) => !isOwn(member) || columnOf(mapping, member.name) !== undefined,
+    (member) => !isOwn(member) || columnsOf(mapping, member.name).length > 0,
   )
   const hasOwn = shown.some(isOwn)
   return (

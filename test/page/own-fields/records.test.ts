@@ -2,11 +2,14 @@
 import t from 'tap'
 import type { NewPlant, PlantStoreClient } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../core/contract/contract.ts'
+import { guessMapping } from '../../../core/files/columns.ts'
 import { propertiesOf } from '../../../core/known.ts'
 import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
+import { members } from '../../../page/model/current-members.ts'
 import { exportPlants } from '../../../page/transfer/export-run.ts'
-import { fieldsOf, guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
+import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
+import { mappingOf } from '../../core/files/mapping.ts'
 import { describeService, FIR } from './nursery.ts'
 
 t.before(() => describeService(t))
@@ -14,8 +17,8 @@ t.before(() => describeService(t))
 /** The columns that are guessed for some members. */
 function guess(names: readonly string[], ...of: readonly string[]): (string | undefined)[] {
   const columns = names.map((name, index) => ({ key: String(index), name }))
-  const mapping = guessMapping(columns, [])
-  return of.map((name) => columns.find(({ key }) => key === mapping[name])?.name)
+  const mapping = guessMapping(members, columns, [])
+  return of.map((name) => columns.find(({ key }) => key === mapping[name]?.[0])?.name)
 }
 
 t.test('columns are guessed by name and title, in any case', async (t) => {
@@ -29,7 +32,7 @@ t.test('an own field comes before what else a column could be', async (t) => {
   t.strictSame(guess(['Family', 'Group'], 'tag', 'family'), ['Group', 'Family'])
 })
 
-const ALL = Object.fromEntries(Object.keys(FIR).map((name) => [name, name]))
+const ALL = mappingOf(Object.fromEntries(Object.keys(FIR).map((name) => [name, name])))
 const base = { id: '4', name: 'Acer' }
 
 for (const { format, values, result } of [
@@ -95,7 +98,7 @@ t.test('a record or a mapping does not have what objects inherit', async (t) => 
   const record = { number: 2, values: { id: 4n, name: 'Acer' } }
   const plant = { id: 4n, name: 'Acer' }
   t.strictSame(plantMapper(ALL, 'json')(record), plant)
-  t.strictSame(plantMapper({ id: 'id', name: 'name' }, 'json')(record), plant)
+  t.strictSame(plantMapper(mappingOf({ id: 'id', name: 'name' }), 'json')(record), plant)
 })
 
 const SMALL = { id: 8n, name: 'Acer' }
@@ -141,7 +144,7 @@ t.test('refused records have the columns of all members, and can be imported', a
 t.test('own fields can have the names of the other columns of refused records', async (t) => {
   describeService(t, withField('reason'))
   const refused = new RefusedPlants('line')
-  const mapping = { id: 'id', name: 'name', reason: 'reason' }
+  const mapping = mappingOf({ id: 'id', name: 'name', reason: 'reason' })
   const values = { ...base, reason: 'a gift' }
   const fields = fieldsOf({ number: 2, values }, mapping)
   refused.add({ number: 2, fields, reason: 'Taken' })

@@ -9,9 +9,10 @@ import {
   exportPlants,
   separatorOf,
 } from '../../../page/transfer/export-run.ts'
-import { fieldsOf, plantMapper } from '../../../page/transfer/file/columns.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
+import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
+import { mappingOf } from '../../core/files/mapping.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
@@ -147,7 +148,7 @@ t.test('all refused records are in the file, and the first ones are shown in sho
   const count = 3000
   const fields = fieldsOf(
     { number: 1, values: { id: [1n], name: 'n'.repeat(1000), tag: null } },
-    { id: 'id', name: 'name', tag: 'tag' },
+    mappingOf({ id: 'id', name: 'name', tag: 'tag' }),
   )
   for (let number = 1; number <= count; number++) {
     refused.add({ number, fields, reason: 'The id must be a whole number' })

@@ -7,13 +7,14 @@ import {
   type StoredPlant,
 } from '../../../client/client.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import { plantMapper } from '../../../page/transfer/file/columns.ts'
+import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { type ImportOptions, importRecords } from '../../../page/transfer/import/import-run.ts'
+import { mappingOf } from '../../core/files/mapping.ts'
 import type { Service } from '../../helpers/service/service.ts'
 
 export const TAKEN = 'A different plant has this id'
 
-export const toPlant = plantMapper({ id: 'id', name: 'name', tag: 'tag' }, 'ndjson')
+export const toPlant = plantMapper(mappingOf({ id: 'id', name: 'name', tag: 'tag' }), 'ndjson')
 
 export type Values = FileRecord['values'] & Partial<NewPlant>
 

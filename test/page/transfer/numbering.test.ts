@@ -1,13 +1,14 @@
 import t from 'tap'
 import { createClient } from '../../../client/client.ts'
-import { plantMapper } from '../../../page/transfer/file/columns.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
 import { NUMBERED, numberFile } from '../../../page/transfer/file/numbering.ts'
+import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { connectThrough } from '../../client/faulty-proxy.ts'
+import { mappingOf } from '../../core/files/mapping.ts'
 import { startService } from '../../helpers/service/service.ts'
 
-const MAPPING = { id: NUMBERED, name: '0' }
+const MAPPING = mappingOf({ id: NUMBERED, name: '0' })
 
 /** The ids of a file with some records. */
 async function idsOf(file: ReturnType<typeof numberFile>): Promise<unknown[]> {

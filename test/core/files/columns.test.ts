@@ -1,5 +1,19 @@
 import t from 'tap'
-import { guessMapping, plantMapper } from '../../../page/transfer/file/columns.ts'
+import { guessMapping } from '../../../core/files/columns.ts'
+import type { FileRecord } from '../../../core/files/file-record.ts'
+import type { Format } from '../../../core/files/readers.ts'
+import { recordMapper, toNewPlant } from '../../../core/files/record-mapper.ts'
+import { members } from '../../../core/members/members.gen.ts'
+import { mappingOf } from './mapping.ts'
+
+/** Reads plants with a mapping. */
+function plantMapper(mapping: { readonly [name: string]: string | undefined }, format: Format) {
+  const read = recordMapper(members, mappingOf(mapping), format)
+  return (record: FileRecord) => {
+    const values = read(record)
+    return typeof values === 'string' ? values : toNewPlant(members, values)
+  }
+}
 
 const ALL = { id: 'id', name: 'name', tag: 'tag' }
 
@@ -7,8 +21,8 @@ const ALL = { id: 'id', name: 'name', tag: 'tag' }
 function guess(names: readonly string[], ...sample: readonly (readonly unknown[])[]): unknown[] {
   const columns = names.map((name, index) => ({ key: String(index), name }))
   const records = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
-  const mapping = guessMapping(columns, records)
-  return [mapping.id, mapping.name, mapping.tag].map((key) => key && names[Number(key)])
+  const mapping = guessMapping(members, columns, records)
+  return [mapping.id, mapping.name, mapping.tag].map((keys) => keys && names[Number(keys[0])])
 }
 
 for (const { names, guessed } of [
@@ -36,8 +50,8 @@ t.test('a column of ids is recognized by its values', async (t) => {
   t.same(guess(['a', 'b'], ['Abies', 4n]), ['b', undefined, undefined])
 })
 
-const NOT_INTEGER = 'The id must be a whole number, written like 4 or -12'
-const BEYOND = 'The id must be between -9223372036854775808 and 9223372036854775807'
+const NOT_INTEGER = 'id must be a whole number, written like 4 or -12'
+const BEYOND = 'id must be between -9223372036854775808 and 9223372036854775807'
 
 for (const { format, values, result } of [
   { format: 'csv', values: { id: '4', name: '', tag: '' }, result: { id: 4n, name: '', tag: '' } },
@@ -47,20 +61,20 @@ for (const { format, values, result } of [
     result: { id: -(2n ** 63n), name: 'a' },
   },
   { format: 'csv', values: { id: '9223372036854775808', name: 'a' }, result: BEYOND },
-  { format: 'csv', values: { name: 'a' }, result: 'The id is missing' },
+  { format: 'csv', values: { name: 'a' }, result: 'id is missing' },
   {
     format: 'csv',
     values: { id: '007', name: 'a' },
-    result: 'The id must be written without zeros at the start, like 7',
+    result: 'id must be written without zeros at the start, like 7',
   },
   { format: 'csv', values: { id: ' 5\u00a0', name: ' a ' }, result: { id: 5n, name: ' a ' } },
   { format: 'csv', values: { id: '1E+12', name: 'a' }, result: NOT_INTEGER },
   { format: 'csv', values: { id: '', name: 'a' }, result: NOT_INTEGER },
-  { format: 'csv', values: { id: '4' }, result: 'The name is missing' },
+  { format: 'csv', values: { id: '4' }, result: 'name is missing' },
   {
     format: 'csv',
     values: { id: '4', name: 'a\0' },
-    result: 'The name contains the character U+0000',
+    result: 'name contains the character U+0000',
   },
   {
     format: 'ndjson',
@@ -70,16 +84,16 @@ for (const { format, values, result } of [
   {
     format: 'ndjson',
     values: { id: '4', name: 'a' },
-    result: 'The id must be a number without quotes',
+    result: { id: 4n, name: 'a' },
   },
-  { format: 'ndjson', values: { id: null, name: 'a' }, result: NOT_INTEGER },
+  { format: 'ndjson', values: { id: null, name: 'a' }, result: 'id is missing' },
   { format: 'ndjson', values: { id: 2 ** 63, name: 'a' }, result: BEYOND },
-  { format: 'json', values: { id: 4n, name: 4n }, result: 'The name must be text' },
-  { format: 'json', values: { id: 4n, name: null }, result: 'The name must be text, not null' },
+  { format: 'json', values: { id: 4n, name: 4n }, result: 'name must be text' },
+  { format: 'json', values: { id: 4n, name: null }, result: 'name is missing' },
   {
     format: 'json',
     values: { id: 4n, name: 'a', tag: '\ud800' },
-    result: 'The tag contains half of a character',
+    result: 'tag contains half of a character',
   },
 ] as const) {
   t.test(`${format}: ${typeof result === 'string' ? result : 'a plant'}`, async (t) => {
@@ -95,5 +109,5 @@ t.test('without a column for the tag, plants have none', async (t) => {
 
 t.test('a record that cannot be read keeps its problem', async (t) => {
   const record = { number: 2, values: { id: '4', name: 'a' }, problem: 'row has 3 fields' }
-  t.equal(plantMapper(ALL, 'csv')(record), 'The row has 3 fields')
+  t.equal(plantMapper(ALL, 'csv')(record), 'row has 3 fields')
 })

@@ -1,10 +1,5 @@
-import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
-import {
-  type Member,
-  type MemberType,
-  type MemberValue,
-  readText,
-} from '../../core/members/members.ts'
+import { INT64_MAX, INT64_MIN } from '../json/int64.ts'
+import { type Member, type MemberType, type MemberValue, readText } from './members.ts'
 
 const INT32_MIN = -(2 ** 31)
 const INT32_MAX = 2 ** 31 - 1

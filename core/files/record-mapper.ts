@@ -1,0 +1,149 @@
+import type { components } from '../generated/api.gen.ts'
+import { canBeEmpty, expectations, readOwn } from '../members/member-text.ts'
+import { isValueOf, type Member, type MemberValue, ownValue } from '../members/members.ts'
+import { columnsOf, type Mapping } from './columns.ts'
+import { type FileRecord, rawJSON } from './file-record.ts'
+import type { Format } from './readers.ts'
+
+type Schemas = components['schemas']
+
+/** What a record says about a plant: the values of members, and null for a member without one. It says nothing of others. */
+export type RecordValues = { readonly [name: string]: MemberValue | null }
+
+/** Reads the values of a record. Otherwise, says why it is refused, such as `id is missing`. */
+export type ReadValues = (record: FileRecord) => RecordValues | string
+
+/** Reads the values of the records of a file, given its columns. */
+export function recordMapper(
+  members: readonly Member[],
+  mapping: Mapping,
+  format: Format,
+): ReadValues {
+  const mapped = members.filter(({ name }) => columnsOf(mapping, name).length > 0)
+  return (record) => {
+    if (record.problem !== undefined) return record.problem
+    const values: { [name: string]: MemberValue | null } = {}
+    for (const member of mapped) {
+      const { name } = member
+      const given = mappedValue(record, mapping, name)
+      // Programs write null for a value that is missing.
+      const isEmpty = given === null || (given === undefined && format === 'csv')
+      if (isEmpty || isBlankCell(member, given, format)) values[name] = null
+      else if (given !== undefined) {
+        const value = readValue(member, given, format)
+        if (!isValueOf(member, value) || !isStorable(value)) {
+          return `${name} ${explain(member, given, format)}`
+        }
+        values[name] = value
+      }
+    }
+    return values
+  }
+}
+
+/** The plant that a record describes without any other. Otherwise, says what is missing. */
+export function toNewPlant(
+  members: readonly Member[],
+  values: RecordValues,
+): Schemas['NewPlant'] | string {
+  const missing = members.find(
+    ({ name, isRequired }) => isRequired && (values[name] ?? null) === null,
+  )
+  if (missing !== undefined) return `${missing.name} is missing`
+  const present = Object.entries(values).filter(([, value]) => value !== null)
+  return Object.fromEntries(present) as unknown as Schemas['NewPlant']
+}
+
+/** What a plant becomes by a record: members of which the record says nothing stay. */
+export function updatePlant(
+  members: readonly Member[],
+  { id, ...stored }: Schemas['StoredPlant'],
+  values: RecordValues,
+): Schemas['StoredPlant'] | string {
+  const updated = toNewPlant(members, { ...(stored as RecordValues), ...values, id })
+  return updated as Schemas['StoredPlant'] | string
+}
+
+/** What a record has for a member of a plant; undefined if nothing. */
+function mappedValue({ values }: FileRecord, mapping: Mapping, name: string): unknown {
+  const [first = '', ...others] = columnsOf(mapping, name)
+  if (others.length === 0) return ownValue(values, first)
+  const parts = [first, ...others].map((key) => toText(ownValue(values, key)))
+  const joined = parts.filter((part) => part !== undefined && part !== '').join(' ')
+  return joined === '' ? undefined : joined
+}
+
+/** What a record has for a member as text, whether or not it is valid. */
+export function mappedText(record: FileRecord, mapping: Mapping, name: string): string | undefined {
+  return toText(mappedValue(record, mapping, name))
+}
+
+function toText(value: unknown): string | undefined {
+  if (value === undefined || typeof value === 'string') return value
+  return JSON.stringify(value, (_name, part) =>
+    typeof part === 'bigint' ? rawJSON(String(part)) : part,
+  )
+}
+
+/** Whether a cell has no value although it is not empty: programs can put all cells in quotes. */
+function isBlankCell(member: Member, given: unknown, format: Format): boolean {
+  if (format !== 'csv' || member.schema === undefined || canBeEmpty(member)) return false
+  return String(given).trim() === ''
+}
+
+function readValue(member: Member, given: unknown, format: Format): unknown {
+  // Programs without bigints write them as text.
+  const isText = typeof given === 'string' && (format === 'csv' || member.type === 'int64')
+  if (isText) return readCell(member, given)
+  if (typeof given !== 'bigint' || member.type === 'int64') return given
+  // All integers of JSON files are bigints.
+  const number = Number(given)
+  return BigInt(number) === given ? number : given
+}
+
+function readCell(member: Member, text: string): MemberValue | undefined {
+  if (member.type === 'boolean') return BOOLEAN_CELLS.get(text.trim().toLowerCase())
+  return readOwn(member, text)
+}
+
+/** What people and spreadsheets write for true and false. An empty cell has no value. */
+const BOOLEAN_CELLS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['yes', true],
+  ['1', true],
+  ['x', true],
+  ['false', false],
+  ['no', false],
+  ['0', false],
+])
+
+const EXPECTED_CELL = 'must be true or false, yes or no, 1 or 0, or x'
+
+/** Says what a value that cannot be stored must be. Follows the name of its member. */
+function explain({ type }: Member, given: unknown, format: Format): string {
+  if (type === 'string') return explainText(given)
+  if (format === 'csv' || (type === 'int64' && typeof given === 'string'))
+    return type === 'boolean' ? EXPECTED_CELL : expectations[type](String(given))
+  const noun = type === 'boolean' ? 'true or false' : 'a number'
+  return typeof given === 'string'
+    ? `must be ${noun} without quotes`
+    : expectations[type](toDigits(given))
+}
+
+/** A number from JSON in decimal, which can be beyond int64. */
+function toDigits(given: unknown): string {
+  return typeof given === 'number' && Number.isInteger(given)
+    ? String(BigInt(given))
+    : String(given)
+}
+
+function isStorable(value: MemberValue): boolean {
+  return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
+}
+
+function explainText(given: unknown): string {
+  if (typeof given !== 'string') return `must be text${given === null ? ', not null' : ''}`
+  if (given.includes('\0')) return 'contains the character U+0000'
+  // Half of a surrogate pair, which UTF-8 cannot represent.
+  return 'contains half of a character'
+}
