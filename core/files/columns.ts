@@ -6,8 +6,10 @@ import type { FileRecord } from './file-record.ts'
 export interface Column {
   /** Its key in `FileRecord.values`. */
   readonly key: string
-  /** Empty if a CSV file does not name it. */
+  /** Empty if a CSV file does not name it. That of a member of an object is without the object. */
   readonly name: string
+  /** Tells it apart from others, for people. */
+  readonly label: string
 }
 
 /** The keys of the columns for each member of a plant, whose texts a space joins. The file says nothing of others. */
@@ -19,32 +21,35 @@ export function columnsOf(mapping: Mapping, name: string): readonly string[] {
 }
 
 /**
- * Names that spreadsheets and other programs give to the columns of some members, reduced to lower-case letters.
+ * Names that spreadsheets and other programs give to the columns of some members, reduced to lower-case letters. The
+ * first ones are the most likely.
  */
-const SYNONYMS: readonly { readonly member: string; readonly names: readonly string[] }[] = [
-  { member: 'id', names: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'] },
-  {
-    member: 'name',
-    names: [
-      'name',
-      'scientificname',
-      'botanicalname',
-      'plantname',
-      'plant',
-      'species',
-      'taxon',
-      'title',
-    ],
-  },
-  {
-    member: 'tag',
-    names: ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family'],
-  },
-]
+const SYNONYMS: { readonly [name: string]: readonly string[] } = {
+  id: ['id', 'plantid', 'number', 'no', 'nr', 'key', 'accessionnumber'],
+  name: [
+    'name',
+    'scientificname',
+    'botanicalname',
+    'taxonname',
+    'plantname',
+    'plant',
+    'species',
+    'taxon',
+    'title',
+  ],
+  tag: ['tag', 'tags', 'category', 'group', 'type', 'growthhabit', 'habit', 'family'],
+}
+
+/** Names of the columns that make up a scientific name, in its order. Those of the author can be missing. */
+const NAME_PARTS = [
+  ['genus'],
+  ['species', 'specificepithet', 'epithet'],
+  ['author', 'authors', 'authority', 'scientificnameauthorship'],
+] as const
 
 /**
- * Guesses which column has which member: by the same name, by the title of an own field, by a similar name or, for ids,
- * by the values.
+ * Guesses which column has which member: by the same name, by the title of an own field, or by a similar name. Only a
+ * column with unique ids has those.
  *
  * @param members those of a plant
  * @param sample some records
@@ -55,43 +60,60 @@ export function guessMapping(
   sample: readonly FileRecord[],
 ): Mapping {
   const taken = new Set<string>()
-  const choose = (isMatch: (column: Column) => boolean): string | undefined => {
+  const choose = (isMatch: (column: Column) => boolean): readonly string[] => {
     const key = columns.find((column) => !taken.has(column.key) && isMatch(column))?.key
     if (key !== undefined) taken.add(key)
-    return key
+    return key === undefined ? [] : [key]
   }
-  const exact = members.map((member) => choose(({ name }) => name === member.name))
-  const own = members.filter(({ schema }) => schema !== undefined)
-  const titled = new Map(own.map((member) => [member.name, choose(hasNameOf(member))]))
-  const chooseSimilar = (member: string) => {
-    const synonyms = SYNONYMS.filter((each) => each.member === member)
-    for (const synonym of synonyms.flatMap(({ names }) => names)) {
-      const key = choose(({ name }) => toLetters(name) === synonym)
-      if (key !== undefined) return key
-    }
-    return undefined
+  const chosen = new Map<string, readonly string[]>()
+  const guess = (name: string, isMatch: (column: Column) => boolean) => {
+    if (chosen.get(name)?.length) return
+    chosen.set(
+      name,
+      choose((column) => isMatch(column) && (name !== 'id' || canBeIds(column, sample))),
+    )
   }
-  // Some of them can be wrong.
-  const hasIds = ({ key }: Column) =>
-    sample.filter(({ values }) => isId(values[key])).length > sample.length / 2
-  const isNameless = () => columns.every(({ name }) => name === '')
-  const chooseLikely = (member: string) => {
-    if (member === 'id') return choose(hasIds)
-    // Without a header, the first column of text.
-    if (member === 'name') {
-      return choose(({ name }) => toLetters(name).includes('name')) ?? choose(isNameless)
-    }
-    return undefined
+  for (const { name } of members) guess(name, (column) => column.name.trim() === name)
+  for (const member of members) if (member.schema) guess(member.name, hasNameOf(member))
+  chosen.set('name', chosen.get('name')?.length ? (chosen.get('name') ?? []) : chooseParts(columns))
+  for (const key of chosen.get('name') ?? []) taken.add(key)
+  for (const { name } of members) {
+    const synonyms = Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? []) : []
+    for (const synonym of synonyms) guess(name, (column) => toLetters(column.name) === synonym)
   }
-  const entries = members.flatMap(({ name }, index) => {
-    const key = exact[index] ?? titled.get(name) ?? chooseSimilar(name) ?? chooseLikely(name)
-    return key === undefined ? [] : [[name, [key]]]
-  })
-  return Object.fromEntries(entries)
+  guess('name', (column) => toLetters(column.name).includes('name'))
+  // Without a header, the first column of words.
+  const isNameless = columns.every(({ name }) => name === '')
+  guess('name', ({ key }) => isNameless && sample.some(({ values }) => isWords(values[key])))
+  return Object.fromEntries([...chosen].filter(([, keys]) => keys.length > 0))
 }
 
-/** Whether a column has the name or the title of an own field, in any case. */
-function hasNameOf({ name, schema }: Member): (column: Column) => boolean {
+/** Whether the name of a column says that it has a member. */
+export function isNamed(members: readonly Member[], column: string): boolean {
+  const letters = toLetters(column)
+  const isSynonym = ({ name }: Member) =>
+    Object.hasOwn(SYNONYMS, name) && SYNONYMS[name]?.includes(letters)
+  return members.some((member) => hasNameOf(member)({ name: column }) || isSynonym(member))
+}
+
+function chooseParts(columns: readonly Column[]): readonly string[] {
+  const [genus, species, author] = NAME_PARTS.map((names: readonly string[]) =>
+    columns.find(({ name }) => names.includes(toLetters(name))),
+  )
+  if (genus === undefined || species === undefined) return []
+  return [genus, species, ...(author ? [author] : [])].map(({ key }) => key)
+}
+
+/** Whether most values of a column are ids or, if it has another name, all of them, each once. */
+function canBeIds({ key, name }: Column, sample: readonly FileRecord[]): boolean {
+  const values = sample.map(({ values }) => values[key]).filter((value) => value !== undefined)
+  const ids = values.filter(isId)
+  if (name.trim() === 'id') return ids.length >= values.length / 2
+  return ids.length === values.length && new Set(ids.map(String)).size === ids.length
+}
+
+/** Whether a column has the name or the title of a member, in any case. */
+function hasNameOf({ name, schema }: Member): (column: Pick<Column, 'name'>) => boolean {
   const names = [name, schema?.title ?? name].map(withoutCase)
   return (column) => names.includes(withoutCase(column.name))
 }
@@ -102,6 +124,10 @@ function withoutCase(name: string): string {
 
 function toLetters(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}]/gu, '')
+}
+
+function isWords(value: unknown): boolean {
+  return typeof value === 'string' && /\p{L}/u.test(value) && !/\d/.test(value)
 }
 
 /** Whether a value from a file is an id. */

@@ -1,14 +1,10 @@
 import {
   type FileRecord,
-  MalformedFile,
   NOT_UTF8,
   RECORD_LENGTH_MAX,
   type RecordReader,
   TOO_LONG,
 } from './file-record.ts'
-
-/** How much of a file is searched for its separator and its line breaks. */
-const START_LENGTH = 2 ** 16
 
 /** A record that is longer is parsed again only when its text has doubled, so that parsing takes linear time. */
 const SHORT_LENGTH = 2 ** 12
@@ -16,36 +12,50 @@ const SHORT_LENGTH = 2 ** 12
 /** As many as a spreadsheet has. */
 const COLUMNS_MAX = 2 ** 14
 
+/** How a file of cells is written. */
+export interface Dialect {
+  /** Empty if every line is one field. */
+  readonly separator: Separator
+  /** Surrounds fields that contain separators or line breaks, as in RFC 4180. Empty if no character does. */
+  readonly quote: Quote
+  /** Excel for Mac can end lines with a carriage return alone. */
+  readonly hasReturnsOnly?: boolean
+  /** The line on which the first record starts. Those before it are skipped. */
+  readonly firstLine?: number
+}
+
+/** A character that is neither a letter, a digit nor a quote. */
+export type Separator = string
+
+export type Quote = '"' | "'" | ''
+
 /** Undefined if it is empty without quotes, which means no value. */
 type Field = string | undefined
 
-/** How a file is written. */
-interface Dialect {
-  readonly separator: string
-  /** Finds the end of a field without quotes. */
-  readonly special: RegExp
-  /** Excel for Mac can end lines with a carriage return alone. */
-  readonly hasReturnsOnly: boolean
+/** Why a record cannot be read. */
+class Fault {
+  readonly reason: string
+
+  constructor(reason: string) {
+    this.reason = reason
+  }
 }
 
-/** Names the separator, for Excel. It must be the first line. */
-const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r|\n)/i
-
-export interface CsvOptions {
-  /** Whether a field without quotes can contain a quote, as in `5" pot`. */
-  readonly allowsQuotes?: boolean
-}
+const NOT_CLOSED = new Fault('a quote is not closed')
+const NOT_DOUBLED = new Fault('a quote within a field in quotes must be doubled')
+const TOO_WIDE = new Fault(`a row must not have more than ${COLUMNS_MAX} fields`)
 
 /**
- * Reads CSV (RFC 4180). The separator is the one that a first line such as `sep=;` names, or the first comma, semicolon
- * or tab. The first record that is not blank names the columns, and is read like the others. Skips empty lines. Reading
- * ends at a misplaced quote.
+ * Reads CSV (RFC 4180) and its relatives. The first record that is not blank says how many fields the others have. Skips
+ * empty lines. A record that cannot be read ends with its first line, so that it does not take others with it.
  *
  * Unlike Papa Parse, it distinguishes an empty field (no tag) from a pair of quotes (an empty tag). csv-parse does so
  * too, but its build for browsers takes four times as long, and seven times if records have different lengths.
  */
 export class CsvReader implements RecordReader {
-  #dialect: Dialect | undefined
+  readonly #dialect: Dialect
+  /** Finds the end of a field without quotes. */
+  readonly #special: RegExp
   /** What is not parsed yet, from the start of a record. */
   #text = ''
   /** The length that the text must have to be parsed. */
@@ -55,12 +65,16 @@ export class CsvReader implements RecordReader {
   #line = 1
   /** Line breaks in the quoted fields of the record so far. */
   #lineBreaks = 0
-  #columns: number | undefined
+  /** How many fields the first record has, with and without empty ones at the end. */
+  #columns: { readonly max: number; readonly min: number } | undefined
+  /** Whether the rest of a line is skipped, because it is too long. */
+  #isSkipping = false
   #isLast = false
-  readonly #allowsQuotes: boolean
 
-  constructor({ allowsQuotes = false }: CsvOptions = {}) {
-    this.#allowsQuotes = allowsQuotes
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect
+    const { separator } = dialect
+    this.#special = new RegExp(separator === '' ? '\n' : `[\\${separator}\n]`, 'g')
   }
 
   end(): Generator<FileRecord, void> {
@@ -69,33 +83,57 @@ export class CsvReader implements RecordReader {
   }
 
   *read(text: string): Generator<FileRecord, void> {
-    this.#text += text
+    this.#text += this.#dialect.hasReturnsOnly ? text.replaceAll('\r', '\n') : text
     if (this.#text.length < this.#enough && !this.#isLast) return
-    this.#dialect ??= this.#detectDialect()
-    if (this.#dialect !== undefined) yield* this.#parseRecords(this.#dialect)
+    if (this.#skipLines()) yield* this.#parseRecords()
     const { length } = this.#text
-    if (length > RECORD_LENGTH_MAX) this.#fail(`${TOO_LONG}; perhaps a quote is not closed`)
     this.#enough = length < SHORT_LENGTH ? 0 : Math.min(2 * length, RECORD_LENGTH_MAX + 1)
   }
 
-  #detectDialect(): Dialect | undefined {
-    const [line, separator] = SEPARATOR_LINE.exec(this.#text) ?? ['']
-    const rest = this.#text.slice(line.length)
-    const dialect = detectDialect(rest, this.#isLast, this.#allowsQuotes, separator)
-    if (dialect === undefined) return undefined
-    if (line !== '') this.#line += 1
-    this.#text = rest
-    return dialect
+  /** Whether the next record has been reached. */
+  #skipLines(): boolean {
+    const { firstLine = 1 } = this.#dialect
+    let start = 0
+    while (this.#line < firstLine || this.#isSkipping) {
+      const end = this.#text.indexOf('\n', start)
+      if (end === -1) {
+        this.#text = ''
+        return false
+      }
+      start = end + 1
+      this.#isSkipping = false
+      this.#line += 1
+    }
+    this.#text = this.#text.slice(start)
+    return true
   }
 
-  *#parseRecords(dialect: Dialect): Generator<FileRecord, void> {
-    if (dialect.hasReturnsOnly) this.#text = this.#text.replaceAll('\r', '\n')
+  *#parseRecords(): Generator<FileRecord, void> {
     let start = 0
     while (start < this.#text.length) {
       this.#at = start
       this.#lineBreaks = 0
-      const fields = this.#parseRecord(dialect)
-      if (fields === undefined) break
+      const parsed = this.#parseRecord() ?? this.#findLimit(start, this.#text.length)
+      if (parsed === undefined) break
+      const fault =
+        parsed instanceof Fault
+          ? parsed
+          : (this.#findLimit(start, this.#at - 1) ?? this.#findMerged(parsed, start))
+      if (fault !== undefined) {
+        const end = this.#text.indexOf('\n', start)
+        // How much of the text is a bad line is not known yet.
+        if (end === -1 && !this.#isLast && this.#text.length - start <= RECORD_LENGTH_MAX) break
+        yield this.#toBadRecord(fault, start, end)
+        if (end === -1) {
+          this.#isSkipping = true
+          start = this.#text.length
+        } else {
+          this.#line += 1
+          start = end + 1
+        }
+        continue
+      }
+      const fields = parsed as readonly Field[]
       const isEmptyLine = fields.length === 1 && fields[0] === undefined
       if (!isEmptyLine) yield this.#toRecord(fields, start)
       this.#line += this.#lineBreaks + 1
@@ -104,91 +142,126 @@ export class CsvReader implements RecordReader {
     this.#text = this.#text.slice(start)
   }
 
+  #findLimit(start: number, end: number): Fault | undefined {
+    if (end - start <= RECORD_LENGTH_MAX) return undefined
+    return new Fault(`${TOO_LONG}; perhaps a quote is not closed`)
+  }
+
+  /**
+   * Why a record of several lines is none: if each line has as many fields as the first record, a missing quote has merged
+   * them.
+   */
+  #findMerged(fields: readonly Field[], start: number): Fault | undefined {
+    const { separator } = this.#dialect
+    const columns = this.#columns?.max ?? fields.length
+    if (this.#lineBreaks === 0 || columns === 1 || separator === '') return undefined
+    const lines = this.#text.slice(start, this.#at - 1).split('\n')
+    if (lines.some((line) => line.split(separator).length !== columns)) return undefined
+    const last = this.#line + this.#lineBreaks
+    return new Fault(
+      `a quote is not closed on this line: lines ${this.#line} to ${last} would be one row`,
+    )
+  }
+
+  #toBadRecord({ reason }: Fault, start: number, end: number): FileRecord {
+    const { separator } = this.#dialect
+    const line = this.#text.slice(start, end === -1 ? start + SHORT_LENGTH : end).trimEnd()
+    const fields =
+      separator === '' ? [line] : line.split(separator, this.#columns?.max ?? COLUMNS_MAX)
+    return { number: this.#line, values: { ...fields }, problem: reason, isMalformed: true }
+  }
+
   #toRecord(fields: readonly Field[], start: number): FileRecord {
     const { length } = fields
     const isBlank = fields.every((field) => field === undefined)
-    if (!isBlank) this.#columns ??= length
+    const used = fields.findLastIndex((field) => field !== undefined) + 1
+    if (!isBlank) this.#columns ??= { max: length, min: used }
+    const { max, min } = this.#columns ?? { max: length, min: 0 }
     const isComplete = this.#at <= this.#text.length
     const record: FileRecord = {
       number: this.#line,
-      values: { ...fields },
+      values: { ...(length > max && used <= max ? fields.slice(0, max) : fields) },
       ...(isBlank && { isBlank }),
       ...(!isComplete && { isUnterminated: true }),
     }
     if (!this.#text.slice(start, this.#at).isWellFormed()) return { ...record, problem: NOT_UTF8 }
-    if (isBlank || length === this.#columns) return record
-    const problem = `row has ${count(length, 'field')}, but the first row has ${this.#columns}`
+    if (isBlank || (length >= min && used <= max)) return record
+    const problem = `row has ${count(length, 'field')}, but the first row has ${max}`
     return { ...record, problem }
   }
 
   /** Moves after a record. Returns undefined if more text is needed. */
-  #parseRecord({ separator, special }: Dialect): readonly Field[] | undefined {
+  #parseRecord(): readonly Field[] | Fault | undefined {
+    const { separator } = this.#dialect
     const fields: Field[] = []
     for (;;) {
-      if (fields.length === COLUMNS_MAX) {
-        this.#fail(`a record must not have more than ${COLUMNS_MAX} fields`)
-      }
-      const isQuoted = this.#text[this.#at] === '"'
-      const end = isQuoted ? this.#parseQuoted(fields) : this.#parseUnquoted(fields, special)
-      if (end === undefined) return undefined
+      if (fields.length === COLUMNS_MAX) return TOO_WIDE
+      const end = this.#parseField(fields)
+      if (typeof end !== 'number') return end
       const next = this.#text[end]
       this.#at = end + 1
       if (next === '\n' || next === undefined) return fields
-      if (next !== separator) this.#fail('a quote within a field must be doubled')
+      if (next !== separator) return NOT_DOUBLED
     }
   }
 
-  /** Adds a field, and returns the index of the separator or line break after it; undefined if more text is needed. */
-  #parseUnquoted(fields: Field[], special: RegExp): number | undefined {
+  /**
+   * Adds a field, and returns the index of the separator or line break after it; undefined if more text is needed. Blanks
+   * can be around quotes.
+   */
+  #parseField(fields: Field[]): number | Fault | undefined {
+    const { quote, separator } = this.#dialect
     const text = this.#text
-    special.lastIndex = this.#at
-    const end = special.exec(text)?.index ?? text.length
+    if (quote === '') return this.#parseUnquoted(fields)
+    if (text[this.#at] === quote) return this.#parseQuoted(fields, this.#at)
+    if (text[this.#at] !== ' ') return this.#parseUnquoted(fields)
+    let start = this.#at
+    while (text[start] === ' ') start += 1
+    if (start === text.length && !this.#isLast) return undefined
+    if (text[start] !== quote) return this.#parseUnquoted(fields)
+    const lineBreaks = this.#lineBreaks
+    const end = this.#parseQuoted(fields, start)
+    if (end === undefined) return undefined
+    const next = typeof end === 'number' ? text[end] : quote
+    const isQuoted = next === separator || next === '\n' || next === undefined
+    if (isQuoted && this.#lineBreaks === lineBreaks) return end
+    // The quote is part of the text, as in `the "big" one`.
+    this.#lineBreaks = lineBreaks
+    if (typeof end === 'number') fields.pop()
+    return this.#parseUnquoted(fields)
+  }
+
+  #parseUnquoted(fields: Field[]): number | undefined {
+    const text = this.#text
+    this.#special.lastIndex = this.#at
+    const end = this.#special.exec(text)?.index ?? text.length
     if (end === text.length && !this.#isLast) return undefined
-    if (text[end] === '"') this.#fail('a field that contains a quote must be quoted')
-    const hasReturn = text[end] === '\n' && end > this.#at && text[end - 1] === '\r'
+    const hasReturn =
+      text[end] !== this.#dialect.separator && end > this.#at && text[end - 1] === '\r'
     const field = text.slice(this.#at, hasReturn ? end - 1 : end)
     fields.push(field === '' ? undefined : field)
     return end
   }
 
-  #parseQuoted(fields: Field[]): number | undefined {
+  #parseQuoted(fields: Field[], from: number): number | Fault | undefined {
+    const { quote } = this.#dialect
     const text = this.#text
-    const start = this.#at + 1
-    let end = text.indexOf('"', start)
-    while (end !== -1 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
-    if (end === -1 && this.#isLast) this.#fail('a quote is not closed')
+    const start = from + 1
+    let end = text.indexOf(quote, start)
+    while (end !== -1 && text[end + 1] === quote) end = text.indexOf(quote, end + 2)
+    if (end === -1 && this.#isLast) return NOT_CLOSED
     // The quote can be the first of a pair, and the character after it the first half of a line break.
     if (end === -1 || (end + 2 >= text.length && !this.#isLast)) return undefined
-    const field = text.slice(start, end).replaceAll('""', '"')
+    const field = text.slice(start, end).replaceAll(quote + quote, quote)
     fields.push(field)
     this.#lineBreaks += field.split('\n').length - 1
-    return text.startsWith('\r\n', end + 1) ? end + 2 : end + 1
+    let next = end + 1
+    while (text[next] === ' ') next += 1
+    if (next === text.length && !this.#isLast) return undefined
+    return text.startsWith('\r\n', next) || (text[next] === '\r' && next + 1 === text.length)
+      ? next + 1
+      : next
   }
-
-  #fail(reason: string): never {
-    throw new MalformedFile(this.#line, reason)
-  }
-}
-
-/**
- * Where the decimal mark is a comma, spreadsheets separate fields by semicolons. Returns undefined if more text is
- * needed.
- */
-function detectDialect(
-  start: string,
-  isWhole: boolean,
-  allowsQuotes: boolean,
-  named: string | undefined,
-): Dialect | undefined {
-  const unquoted = start.replace(/"[^"]*("|$)/g, '')
-  const found = named ?? /[,;\t]/.exec(unquoted)?.[0]
-  const hasNewline = unquoted.includes('\n')
-  const isKnown = found !== undefined && hasNewline
-  if (!isKnown && !isWhole && start.length < START_LENGTH) return undefined
-  const separator = found ?? ','
-  const hasReturnsOnly = !hasNewline && unquoted.includes('\r')
-  const special = new RegExp(`[${separator}${allowsQuotes ? '' : '"'}\n]`, 'g')
-  return { separator, special, hasReturnsOnly }
 }
 
 function count(number: number, noun: string): string {

@@ -9,6 +9,8 @@ export interface FileRecord {
   readonly values: Readonly<Record<string, unknown>>
   /** Why the record is invalid, whatever its columns mean. Its subject has no article. */
   readonly problem?: string
+  /** Whether the record could not be parsed, so that its values are a guess. */
+  readonly isMalformed?: true
   /** Whether a record of CSV has no value at all. */
   readonly isBlank?: true
   /** Whether the file ends without a line break after a record of CSV. */

@@ -33,7 +33,7 @@ export class NdjsonReader implements RecordReader {
 
   *end(): Generator<FileRecord, void> {
     for (const record of this.#endLine()) {
-      const isCutOff = record.problem?.startsWith(NOT_JSON)
+      const isCutOff = record.isMalformed
       yield isCutOff
         ? { ...record, problem: `${record.problem}; the input ends within this line` }
         : record
@@ -41,7 +41,8 @@ export class NdjsonReader implements RecordReader {
   }
 
   *#endLine(): Generator<FileRecord, void> {
-    const line = this.#line
+    // Programs that write an array without its brackets end lines with commas.
+    const line = this.#line.replace(/\},\s*$/, '}')
     this.#line = ''
     this.#number += 1
     if (line.length > RECORD_LENGTH_MAX) {
@@ -55,18 +56,23 @@ export class NdjsonReader implements RecordReader {
 export interface ArrayOptions {
   /** Whether text that follows the array is ignored, such as the end of the object that contains it. */
   readonly ignoresRest?: boolean
+  /** The line of the bracket. */
+  readonly firstLine?: number
 }
 
 /**
  * Reads the items of a JSON array one by one, so that a large one needs little memory. The file must start with a
- * bracket. Reading ends at an item that is not valid JSON.
+ * bracket. Reading ends at an item whose brackets do not match.
  */
 export class JsonArrayReader implements RecordReader {
   readonly #splitter = new ArraySplitter()
   readonly #ignoresRest: boolean
   #number = 0
+  /** The line that the next item starts on, or whitespace before it. */
+  #line: number
 
-  constructor({ ignoresRest = false }: ArrayOptions = {}) {
+  constructor({ ignoresRest = false, firstLine = 1 }: ArrayOptions = {}) {
+    this.#line = firstLine
     this.#ignoresRest = ignoresRest
   }
 
@@ -79,9 +85,12 @@ export class JsonArrayReader implements RecordReader {
     for (const item of this.#splitter.split(text)) {
       this.#number += 1
       if (item.length > RECORD_LENGTH_MAX) throw new MalformedFile(this.#number, TOO_LONG)
-      const record = parseRecord(this.#number, item)
-      if (record.problem?.startsWith(NOT_JSON))
-        throw new MalformedFile(this.#number, record.problem)
+      const line = this.#line + countLines(/^\s*/.exec(item)?.[0] ?? '')
+      this.#line += countLines(item)
+      const record = parseRecord(this.#number, item, line)
+      if (record.isMalformed && !isBalanced(item)) {
+        throw new MalformedFile(this.#number, known(record.problem))
+      }
       yield record
     }
     const { length, hasRest } = this.#splitter
@@ -158,18 +167,59 @@ const OUTSIDE = /["[\]{},]/g
 
 const NOT_JSON = 'record is not valid JSON'
 
-function parseRecord(number: number, json: string): FileRecord {
+function parseRecord(number: number, json: string, line?: number): FileRecord {
   if (!json.isWellFormed()) return { number, values: {}, problem: NOT_UTF8 }
   let record: unknown
   try {
     record = parseExact(json)
   } catch (error) {
-    const { message } = error as Error
-    const reason = message.replace(/ \(line \d+ column \d+\)$/, '')
-    return { number, values: {}, problem: `${NOT_JSON}: ${reason}` }
+    const where = line === undefined ? '' : ` (line ${line})`
+    const problem = `${NOT_JSON}${where}: ${explainSyntax(json, error as Error)}`
+    return { number, values: {}, problem, isMalformed: true }
   }
   if (!isObject(record)) return { number, values: {}, problem: 'record is not an object in braces' }
-  return { number, values: record }
+  return { number, values: withNested(record) }
+}
+
+/** What people and programs write that is not JSON. */
+const MISTAKES: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/\/[/*]/, 'JSON has no comments; remove them'],
+  [/\b(?:NaN|Infinity)\b/, 'JSON has no NaN or Infinity; write null'],
+  [/,\s*[}\]]|^\s*$/, 'a comma must not precede a closing bracket; remove it'],
+]
+
+function explainSyntax(json: string, { message }: Error): string {
+  const text = withoutStrings(json)
+  const mistake = MISTAKES.find(([pattern]) => pattern.test(text))
+  return mistake?.[1] ?? message.replace(/ \(line \d+ column \d+\)$/, '')
+}
+
+function withoutStrings(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*(?:"|$)/gs, '""')
+}
+
+/** Whether the brackets of an item match, so that the next one is where it seems to be. */
+function isBalanced(item: string): boolean {
+  const open: string[] = []
+  for (const [bracket] of withoutStrings(item).matchAll(/[[\]{}]/g)) {
+    if (bracket === '[' || bracket === '{') open.push(bracket)
+    else if (open.pop() !== (bracket === ']' ? '[' : '{')) return false
+  }
+  return open.length === 0
+}
+
+/** A record with the members of its objects too, such as `fields.name`. */
+function withNested(record: Members): Members {
+  const nested = Object.entries(record).flatMap(([name, value]) =>
+    isObject(value) && !(value instanceof InexactNumber)
+      ? Object.entries(value).map(([inner, each]) => [`${name}.${inner}`, each])
+      : [],
+  )
+  return nested.length === 0 ? record : { ...record, ...Object.fromEntries(nested) }
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1
 }
 
 type Members = Record<string, unknown>
@@ -187,11 +237,16 @@ function parseExact(json: string): unknown {
   if (LONG.test(json)) return JSON.parse(json, toExact)
   const record: unknown = JSON.parse(json)
   if (!isObject(record)) return record
-  for (const name of Object.keys(record)) {
-    const value = record[name]
-    if (typeof value === 'number' && Number.isInteger(value)) record[name] = BigInt(value)
-  }
+  makeExact(record)
+  for (const value of Object.values(record)) if (isObject(value)) makeExact(value)
   return record
+}
+
+function makeExact(members: Members): void {
+  for (const name of Object.keys(members)) {
+    const value = members[name]
+    if (typeof value === 'number' && Number.isInteger(value)) members[name] = BigInt(value)
+  }
 }
 
 /** TypeScript does not declare the parameter `context` yet. */

@@ -2,12 +2,12 @@ import type { components } from '../generated/api.gen.ts'
 import { members } from '../members/members.gen.ts'
 import type { Member } from '../members/members.ts'
 import { describePlants } from '../members/plant.ts'
-import type { Format } from './readers.ts'
+import type { Format } from './formats.ts'
 
 type StoredPlant = components['schemas']['StoredPlant']
 
 /** A format that plants can be exported to. */
-export type ExportFormat = Exclude<Format, 'json'>
+export type ExportFormat = Exclude<Format, 'json' | 'xlsx'>
 
 export interface RecordFormat {
   /** Precedes the records; empty if the format has no header. */

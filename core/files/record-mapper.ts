@@ -3,7 +3,7 @@ import { canBeEmpty, expectations, readOwn } from '../members/member-text.ts'
 import { isValueOf, type Member, type MemberValue, ownValue } from '../members/members.ts'
 import { columnsOf, type Mapping } from './columns.ts'
 import { type FileRecord, rawJSON } from './file-record.ts'
-import type { Format } from './readers.ts'
+import type { Format } from './formats.ts'
 
 type Schemas = components['schemas']
 

@@ -1,4 +1,5 @@
 import type { StoredPlant } from '../../client/client.ts'
+import type { Counted } from '../../core/files/formats.ts'
 import { csvRecord } from '../../core/files/record-formats.ts'
 import { contentMembers, members, toFields } from '../model/current-members.ts'
 import { cut, ROW_LENGTH } from '../text/display-text.ts'
@@ -41,7 +42,7 @@ export class RefusedPlants {
   #text: string
 
   /** @param counted what the number of a plant counts */
-  constructor(counted?: 'line' | 'item') {
+  constructor(counted?: Counted) {
     this.#isNumbered = counted !== undefined
     const names = members.map(({ name }) => name)
     const stored = contentMembers.map(({ name }) => `stored ${name}`)

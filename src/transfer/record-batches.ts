@@ -1,122 +1,223 @@
-import { plantMembers } from '../../core/contract/contract.ts'
-import { type FileRecord, InexactNumber, MalformedFile } from '../../core/files/file-record.ts'
-import { type Format, readers } from '../../core/files/readers.ts'
-import { exactDecimal } from '../../core/json/decimal.ts'
-import { INEXACT } from '../../core/json/int64.ts'
-import { type Member, type MemberType, ownValue } from '../../core/members/members.ts'
+import { type Column, columnsOf, type Mapping } from '../../core/files/columns.ts'
+import type { Encoding } from '../../core/files/encoding.ts'
+import { FileProblem } from '../../core/files/file-kind.ts'
+import type { FileRecord } from '../../core/files/file-record.ts'
+import {
+  type FileChoices,
+  type PlantFile,
+  recognizeFile,
+  START_BYTES,
+} from '../../core/files/plant-file.ts'
+import { describeRecords } from '../../core/files/record-formats.ts'
+import { type ReadValues, recordMapper } from '../../core/files/record-mapper.ts'
+import type { Member } from '../../core/members/members.ts'
 import { FileError } from '../system/user-errors.ts'
-import { CsvRecords } from './csv-records.ts'
-import { decodeUtf8 } from './decode.ts'
-import { type ParsedRecord, type ReadOptions, type RecordBatch, recordValidator } from './record.ts'
-import { describeUnknown, NAMES_MAX } from './unknown-fields.ts'
+import type { ParsedRecord, RecordBatch } from './record.ts'
+import { describeUnknown, listNames, NAMES_MAX, quote } from './unknown-fields.ts'
 
-/** Parses the records of a file. */
-interface Records {
-  read(records: Iterable<FileRecord>): Iterable<ParsedRecord>
-  end(): void
+/** The file has columns other than those of a plant, whose data would be lost. */
+export class UnknownColumns extends FileError {}
+
+const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
+
+/** How to read a file. */
+export interface ReadOptions extends FileChoices {
+  /** Those of a plant. */
+  readonly members: readonly Member[]
+  /** The columns of members, such as `name=Taxon`. Several columns of a member are joined. */
+  readonly columns?: readonly string[]
+  /** The members without which a record cannot be stored. */
+  readonly required?: readonly Member[]
+  /** Read CSV files that have columns other than those of a plant, which are not stored. */
+  readonly ignoreColumns?: boolean
+  /** Refuse JSON records that have members other than those of a plant, which are not stored. */
+  readonly refuseMembers?: boolean
+  /** Whether the input can end anywhere, like that of a pipe whose writer is killed. */
+  readonly canBeCutOff?: boolean
+}
+
+/** The records of a file, and how they are read. */
+export interface RecordSource
+  extends Pick<PlantFile, 'format' | 'encoding' | 'dialect' | 'header'> {
+  /** The columns of each member, for people. */
+  readonly columns: ReadonlyMap<string, readonly string[]>
+  readonly batches: AsyncGenerator<RecordBatch, void>
 }
 
 /**
- * Reads the records of a file as its bytes arrive. The last record needs no newline.
+ * Recognizes how a file is written, and opens its records, which are read as its bytes arrive. The last record needs no
+ * newline.
  *
- * @throws FileError if the file's header or its structure is invalid, after the records before the fault; and the
- *   errors of `chunks`
+ * @throws FileError if the file has no plants, or its columns do not fit. The batches throw it after the records before
+ *   the fault, and the errors of `chunks`
  */
-export async function* readRecords(
-  format: Format,
-  chunks: AsyncIterable<Buffer>,
+export async function openRecords(
+  chunks: AsyncIterable<Uint8Array>,
   options: ReadOptions,
+): Promise<RecordSource> {
+  const { members } = options
+  try {
+    const { start, isWhole, all } = await readStart(chunks)
+    const file = await recognizeFile(start, isWhole, members, options)
+    const mapping = chooseColumns(file, options)
+    requireColumns(file, mapping, options)
+    const parse = recordParser(file, mapping, options)
+    return {
+      ...file,
+      columns: new Map(
+        members.map(({ name }) => [
+          name,
+          columnsOf(mapping, name).map((key) => labelOf(file, key)),
+        ]),
+      ),
+      batches: parseBatches(file.read(all), parse),
+    }
+  } catch (error) {
+    throw toFileError(error)
+  }
+}
+
+async function* parseBatches(
+  batches: ReturnType<PlantFile['read']>,
+  parse: (record: FileRecord) => ParsedRecord,
 ): AsyncGenerator<RecordBatch, void> {
-  const { Reader, counted } = readers[format]
-  const reader = new Reader()
-  const records: Records = format === 'csv' ? new CsvRecords(options) : new JsonRecords(options)
-  /** The first character that is not whitespace. */
-  let first: string | undefined
-  let end = 0
-  /** Yields the records that end within a part of the file, up to one that is malformed. */
-  function* toBatches(read: () => Iterable<FileRecord>): Generator<RecordBatch, void> {
-    const batch: ParsedRecord[] = []
-    try {
-      for (const record of records.read(read())) batch.push(record)
-    } catch (error) {
-      if (!(error instanceof MalformedFile)) throw error
-      const { number, message } = error
-      yield { records: [...batch, { number, result: message }], endByte: end }
+  try {
+    for await (const { records, endByte } of batches) yield { records: records.map(parse), endByte }
+  } catch (error) {
+    throw toFileError(error)
+  }
+}
+
+function toFileError(error: unknown): unknown {
+  return error instanceof FileProblem ? new FileError(error.message, { cause: error }) : error
+}
+
+/** Reads the start of a file, which `all` repeats. */
+async function readStart(chunks: AsyncIterable<Uint8Array>) {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first: Uint8Array[] = []
+  let length = 0
+  let isWhole = false
+  while (length < START_BYTES && !isWhole) {
+    const next = await iterator.next()
+    if (next.done) isWhole = true
+    else length += first.push(next.value) && next.value.length
+  }
+  async function* all() {
+    yield* first
+    first.length = 0
+    if (!isWhole) yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  return {
+    start: Buffer.concat(first).subarray(0, START_BYTES),
+    isWhole: isWhole && length <= START_BYTES,
+    all: all(),
+  }
+}
+
+/**
+ * The columns that are guessed, replaced by those that are chosen.
+ *
+ * @throws FileError if a choice names no member or column
+ */
+function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions): Mapping {
+  const chosen: { [name: string]: string[] } = {}
+  for (const choice of columns) {
+    const [, name = '', column = ''] = /^(.*?)=(.*)$/s.exec(choice) ?? []
+    if (members.every((member) => member.name !== name)) {
       throw new FileError(
-        `reading ended at ${counted} ${number}: correct it and import the file again`,
+        `--column ${quote(choice)}: expected a member and a column, as in name=Taxon; the members are ${listNames(members)}`,
       )
     }
-    yield { records: batch, endByte: end }
+    const found = file.columns.find(
+      ({ key, label }) => label.trim() === column || (column === key && file.format !== 'csv'),
+    )
+    if (found === undefined) {
+      throw new FileError(
+        `--column ${quote(choice)}: the file has no such column; ${describeColumns(file.columns)}`,
+      )
+    }
+    chosen[name] = [...(Object.hasOwn(chosen, name) ? (chosen[name] ?? []) : []), found.key]
   }
-  for await (const { text, endByte } of decodeUtf8(chunks)) {
-    first ??= text.trimStart()[0]
-    if (first !== undefined) assertFormat(format, first)
-    end = endByte
-    yield* toBatches(() => reader.read(text))
-  }
-  assertFormat(format, first)
-  yield* toBatches(() => reader.end())
-  records.end()
+  const used = new Set(Object.values(chosen).flat())
+  const guessed = members.flatMap(({ name }) => {
+    const keys = columnsOf(file.guess, name).filter((key) => !used.has(key))
+    // A member can be in a later record alone.
+    const isLate = keys.length === 0 && file.dialect === undefined && !used.has(name)
+    return [[name, isLate ? [name] : keys]]
+  })
+  return { ...Object.fromEntries(guessed), ...chosen }
 }
 
-/** @throws FileError if a file is obviously in the other JSON format, given its first character */
-function assertFormat(format: Format, first: string | undefined): void {
-  if (format === 'json' && first !== '[') {
+/** @throws FileError if a column is missing or, unless such columns are ignored, unknown */
+function requireColumns(file: PlantFile, mapping: Mapping, options: ReadOptions): void {
+  if (file.dialect === undefined) return
+  const {
+    members,
+    required = members.filter(({ isRequired }) => isRequired),
+    ignoreColumns,
+  } = options
+  const used = new Set(Object.values(mapping).flat())
+  const unknown = file.columns.filter(({ key }) => !used.has(key))
+  const missing = required.filter(({ name }) => columnsOf(mapping, name).length === 0)
+  if (missing.length > 0) {
+    const { csvHeader } = describeRecords(members)
     throw new FileError(
-      'the file must contain a JSON array; use --format ndjson if it has one object per line',
+      `the file has no column for ${listNames(missing)}: name it in the header, as in ${csvHeader}, or choose it, as in --column ${missing[0]?.name}=COLUMN; ${describeColumns(file.columns)}`,
     )
   }
-  if (format === 'ndjson' && first === '[') {
-    throw new FileError(
-      'the file must have one JSON object per line; use --format json if it is a JSON array',
-    )
-  }
+  if (unknown.length === 0 || ignoreColumns) return
+  const described = unknown.slice(0, NAMES_MAX).map(({ label }) => describeUnknown(label, members))
+  const more = unknown.length > NAMES_MAX ? ` and ${unknown.length - NAMES_MAX} more` : ''
+  const columns = unknown.length === 1 ? 'an unknown column' : `${unknown.length} unknown columns`
+  throw new UnknownColumns(
+    `the file has ${columns}, ${described.join(', ')}${more}: expected only ${listNames(members)}`,
+  )
 }
 
-class JsonRecords {
-  readonly #members: readonly Member[]
-  readonly #names: ReadonlySet<string>
-  readonly #refuseMembers: boolean
-  readonly #validate: ReturnType<typeof recordValidator>
+function describeColumns(columns: readonly Column[]): string {
+  const labels = columns.slice(0, NAMES_MAX).map(({ label }) => quote(label))
+  const more = columns.length > NAMES_MAX ? ` and ${columns.length - NAMES_MAX} more` : ''
+  return `its columns are ${labels.join(', ')}${more}`
+}
 
-  constructor({ contract, refuseMembers = false }: ReadOptions) {
-    this.#members = plantMembers(contract)
-    this.#names = new Set(this.#members.map(({ name }) => name))
-    this.#refuseMembers = refuseMembers
-    this.#validate = recordValidator(contract)
-  }
+function labelOf({ columns }: PlantFile, key: string): string {
+  return columns.find((column) => column.key === key)?.label ?? key
+}
 
-  *read(records: Iterable<FileRecord>): Generator<ParsedRecord, void> {
-    for (const record of records) yield this.#parse(record)
-  }
-
-  end(): void {}
-
-  #parse({ number, values, problem }: FileRecord): ParsedRecord {
-    if (problem !== undefined) return { number, result: problem }
-    const result = this.#validate(this.#pickMembers(values))
-    if (typeof result === 'string') return { number, result }
-    const names = Object.keys(values).filter((name) => !this.#names.has(name))
-    if (names.length === 0) return { number, result }
-    const unknown = names.slice(0, NAMES_MAX)
-    if (!this.#refuseMembers) return { number, result, ignored: unknown }
-    const properties = unknown.length === 1 ? 'property' : 'properties'
-    const list = unknown.map((name) => describeUnknown(name, this.#members)).join(', ')
+function recordParser(
+  { format, dialect }: PlantFile,
+  mapping: Mapping,
+  { members, refuseMembers = false, canBeCutOff = false }: ReadOptions,
+): (record: FileRecord) => ParsedRecord {
+  const read: ReadValues = recordMapper(members, mapping, format)
+  const used = new Set(Object.values(mapping).flat())
+  return (record) => {
+    const { number, isBlank, isUnterminated, values } = record
+    if (isUnterminated && canBeCutOff) return { number, result: CUT_OFF }
+    if (isBlank) return { number, result: undefined }
+    const result = read(record)
+    if (typeof result === 'string' || dialect !== undefined) return { number, result }
+    const ignored = unknownNames(values, used)
+    if (ignored.length === 0) return { number, result }
+    if (!refuseMembers) return { number, result, ignored }
+    const properties = ignored.length === 1 ? 'property' : 'properties'
+    const list = ignored.map((name) => describeUnknown(name, members)).join(', ')
     return { number, result: `unknown ${properties} ${list}` }
   }
-
-  /** The members of a plant among the values of a record, as a parser of `prepareParser` would read them. */
-  #pickMembers(values: FileRecord['values']): object {
-    const picked: Record<string, unknown> = {}
-    for (const { name, type } of this.#members) {
-      const value = ownValue(values, name)
-      if (value !== undefined) picked[name] = toParsed(value, type)
-    }
-    return picked
-  }
 }
 
-function toParsed(value: unknown, type: MemberType): unknown {
-  if (value instanceof InexactNumber) return INEXACT
-  return typeof value === 'bigint' && type === 'number' ? exactDecimal(String(value)) : value
+/** The names of members that are not stored. Those of an object count instead of the object if one of them is. */
+function unknownNames(values: FileRecord['values'], used: ReadonlySet<string>): readonly string[] {
+  const names = Object.keys(values)
+  const parents = new Set(
+    [...used].filter((key) => key.includes('.')).map((key) => key.slice(0, key.indexOf('.'))),
+  )
+  const isNested = (name: string) => {
+    const parent = name.slice(0, Math.max(name.indexOf('.'), 0))
+    return parent !== '' && Object.hasOwn(values, parent) && !parents.has(parent)
+  }
+  return names
+    .filter((name) => !used.has(name) && !parents.has(name) && !isNested(name))
+    .slice(0, NAMES_MAX)
 }

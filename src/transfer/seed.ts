@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import type { ContractDocument } from '../../core/contract/contract.ts'
-import { readers } from '../../core/files/readers.ts'
+import { counted } from '../../core/files/formats.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { detectFormat, formats } from './format.ts'

@@ -1,7 +1,7 @@
 import type { NewPlant } from '../../../client/client.ts'
 import type { Mapping } from '../../../core/files/columns.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import type { Format } from '../../../core/files/readers.ts'
+import type { Format } from '../../../core/files/formats.ts'
 import { mappedText, recordMapper, toNewPlant } from '../../../core/files/record-mapper.ts'
 import { members } from '../../model/current-members.ts'
 import type { PlantFields } from '../../text/fields-text.tsx'

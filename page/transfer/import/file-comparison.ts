@@ -1,5 +1,6 @@
 import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
+import type { Counted } from '../../../core/files/formats.ts'
 import type { ToPlant } from '../../../page/transfer/file/plant-mapper.ts'
 import { findPlants, IDS_MAX, REQUESTS_MAX } from '../../changes/find-plants.ts'
 import { hasSameContent } from '../../model/current-members.ts'
@@ -42,7 +43,7 @@ export interface ComparisonOptions {
   readonly canRead: boolean
   readonly toPlant: ToPlant
   /** What the number of a record counts. */
-  readonly counted: 'line' | 'item'
+  readonly counted: Counted
   readonly signal: AbortSignal
   /** Limits the memory for the stored plants that differ, and for those of the file, in characters each. */
   readonly memoryMax?: number

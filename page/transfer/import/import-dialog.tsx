@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../../client/client.ts'
 import type { Mapping } from '../../../core/files/columns.ts'
+import { FileProblem } from '../../../core/files/file-kind.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { useFileDrop } from '../../dialog/file-drop.ts'
 import { explain } from '../../errors/error-text.ts'
-import { FileProblem } from '../file/file-kind.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
 import { numberFile } from '../file/numbering.ts'
 import type { Comparison } from './file-comparison.ts'
@@ -66,9 +66,9 @@ export function ImportDialog({
       const { file } = step
       return (
         <ImportPreview
-          key={file.header}
+          key={JSON.stringify(file.choices)}
           {...{ client, file, mapping: step.mapping, isOver, onClose }}
-          onHeader={(header) => setOpening(toStep(file.withHeader(header)))}
+          onChoose={(choices) => setOpening(toStep(file.choose(choices)))}
           onNext={(mapping, from) =>
             setStep({ is: 'mapped', file: numbered(file, from, client), mapping, source: file })
           }

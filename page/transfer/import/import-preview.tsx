@@ -1,8 +1,9 @@
 import { Fragment } from 'preact'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../../client/client.ts'
 import { type Column, columnsOf, type Mapping } from '../../../core/files/columns.ts'
-import type { Format } from '../../../core/files/readers.ts'
+import type { Format } from '../../../core/files/formats.ts'
+import { type FileChoices, nounOf } from '../../../core/files/plant-file.ts'
 import { mappedText } from '../../../core/files/record-mapper.ts'
 import type { Member } from '../../../core/members/members.ts'
 import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
@@ -10,28 +11,21 @@ import { Dialog } from '../../dialog/dialog.tsx'
 import { suggestId } from '../../list/last-plants.ts'
 import { parseId } from '../../list/plant-id.ts'
 import { isOwn, members } from '../../model/current-members.ts'
-import { cut, memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
+import { memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { FieldText } from '../../text/fields-text.tsx'
 import { PlantText } from '../../text/plant-text.tsx'
-import { describeBytes, type Encoding, nounOf } from '../file/file-kind.ts'
-import type { Header, ImportFile } from '../file/import-file.ts'
+import { describeBytes, type ImportFile } from '../file/import-file.ts'
 import { NUMBERED, withId } from '../file/numbering.ts'
+import { FileChoiceFields } from './file-choices.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
   csv: 'CSV',
   ndjson: 'NDJSON',
-  json: 'JSON array',
+  json: 'JSON',
+  xlsx: 'Excel workbook',
 }
 
-const ENCODINGS: { readonly [Each in Encoding]: string } = {
-  'utf-8': 'UTF-8',
-  'utf-16le': 'UTF-16',
-  'utf-16be': 'UTF-16',
-  'windows-1252': 'Windows-1252',
-}
-
-/** Enough to recognize a line. */
-const HEADER_LENGTH = 60
+const SAMPLE_ROWS = 8
 
 /** How many columns without a meaning are named. */
 const UNUSED_MAX = 5
@@ -42,7 +36,7 @@ export function ImportPreview({
   file,
   mapping: firstMapping,
   isOver,
-  onHeader,
+  onChoose,
   onNext,
   onClose,
 }: {
@@ -51,13 +45,13 @@ export function ImportPreview({
   readonly file: ImportFile
   readonly mapping: Mapping
   readonly isOver: boolean
-  /** Called to read the file with another header. */
-  readonly onHeader: (header: Header) => void
+  /** Called to read the file in another way. */
+  readonly onChoose: (choices: FileChoices) => void
   /** `from` is the first id of records that are to be numbered. */
   readonly onNext: (mapping: Mapping, from?: bigint) => void
   readonly onClose: () => void
 }) {
-  const { name, size, format, encoding, columns } = file
+  const { name, size, format, columns } = file
   const [mapping, setMapping] = useState(firstMapping)
   const isNumbered = columnsOf(mapping, 'id').includes(NUMBERED)
   const [from, setFrom] = useState('')
@@ -66,7 +60,6 @@ export function ImportPreview({
     const suggestion = client === undefined ? Promise.resolve(1n) : suggestId(client)
     suggestion.then((id = 1n) => setFrom((typed) => typed || String(id)))
   }, [isNumbered])
-  const labelled = useMemo(() => labelColumns(columns), [columns])
   const next = (event: SubmitEvent) => {
     event.preventDefault()
     onNext(mapping, isNumbered ? parseId(from) : undefined)
@@ -75,10 +68,10 @@ export function ImportPreview({
     <Dialog title={`Import ${name}`} isOver={isOver} onClose={onClose}>
       <form onSubmit={next}>
         <p class="hint">
-          {FORMATS[format]} · {ENCODINGS[encoding]} · {describeBytes(size)}
+          {FORMATS[format]} · {describeBytes(size)}
         </p>
         <Warnings file={file} />
-        <HeaderChoice {...{ file, onHeader }} />
+        <FileChoiceFields {...{ file, onChoose }} />
         <fieldset class="mapping">
           <legend>Columns</legend>
           {members.map((member) => (
@@ -86,7 +79,7 @@ export function ImportPreview({
               key={member.name}
               member={member}
               chosen={columnsOf(mapping, member.name)[0]}
-              columns={labelled}
+              columns={columns}
               onChoose={(key) =>
                 setMapping({ ...mapping, [member.name]: key === undefined ? [] : [key] })
               }
@@ -94,7 +87,7 @@ export function ImportPreview({
           ))}
         </fieldset>
         {isNumbered && <FirstId {...{ from, setFrom }} />}
-        {describeUnused(labelled, mapping)}
+        {describeUnused(columns, mapping)}
         <Sample file={file} mapping={mapping} from={isNumbered ? parseId(from) : undefined} />
         <footer>
           <button type="button" onClick={onClose}>
@@ -109,13 +102,13 @@ export function ImportPreview({
   )
 }
 
-function Warnings({ file: { encoding, isEscaped } }: { readonly file: ImportFile }) {
+function Warnings({ file: { encoding, isEscaped, choices } }: { readonly file: ImportFile }) {
   return (
     <>
-      {encoding === 'windows-1252' && (
+      {encoding === 'windows-1252' && choices.encoding === undefined && (
         <p class="warning">
           The file is not valid UTF-8, so it is read as Windows-1252. If letters look wrong below,
-          save it as UTF-8 and choose it again.
+          choose another encoding.
         </p>
       )}
       {isEscaped && (
@@ -126,35 +119,6 @@ function Warnings({ file: { encoding, isEscaped } }: { readonly file: ImportFile
         </p>
       )}
     </>
-  )
-}
-
-/** Chooses the line that names the columns. */
-function HeaderChoice({
-  file: { header, candidates },
-  onHeader,
-}: {
-  readonly file: ImportFile
-  readonly onHeader: (header: Header) => void
-}) {
-  if (header === undefined) return null
-  return (
-    <label class="field">
-      Header row
-      <select
-        value={header}
-        onChange={({ currentTarget: { value } }) =>
-          onHeader(value === 'none' ? value : Number(value))
-        }
-      >
-        {candidates.map(({ line, text }) => (
-          <option key={line} value={line}>
-            Line {line}: {cut(text, HEADER_LENGTH)}
-          </option>
-        ))}
-        <option value="none">None: every line is a plant</option>
-      </select>
-    </label>
   )
 }
 
@@ -184,12 +148,6 @@ function FirstId({
   )
 }
 
-/** A column, and what to call it. */
-interface LabelledColumn {
-  readonly key: string
-  readonly label: string
-}
-
 /** Chooses the column of a member. */
 function ColumnChoice({
   member,
@@ -199,7 +157,7 @@ function ColumnChoice({
 }: {
   readonly member: Member
   readonly chosen: string | undefined
-  readonly columns: readonly LabelledColumn[]
+  readonly columns: readonly Column[]
   readonly onChoose: (key: string | undefined) => void
 }) {
   const none = isOwn(member) ? 'No column' : `No ${member.name}s`
@@ -223,18 +181,8 @@ function ColumnChoice({
   )
 }
 
-function labelColumns(columns: readonly Column[]): readonly LabelledColumn[] {
-  const seen = new Set<string>()
-  const repeated = new Set<string>()
-  for (const { name } of columns) (seen.has(name) ? repeated : seen).add(name)
-  return columns.map(({ key, name }, index) => {
-    if (name.trim() === '') return { key, label: `Column ${index + 1}` }
-    return { key, label: repeated.has(name) ? `${name} (column ${index + 1})` : name }
-  })
-}
-
 /** Names the columns whose data is not imported, so that a misspelled one is noticed. */
-function describeUnused(columns: readonly LabelledColumn[], mapping: Mapping) {
+function describeUnused(columns: readonly Column[], mapping: Mapping) {
   const used = new Set(Object.values(mapping).flat())
   const unused = columns.filter(({ key }) => !used.has(key))
   if (unused.length === 0) return null
@@ -279,7 +227,7 @@ function Sample({
           </tr>
         </thead>
         <tbody>
-          {sample.map((given, index) => {
+          {sample.slice(0, SAMPLE_ROWS).map((given, index) => {
             const record = from === undefined ? given : withId(given, from + BigInt(index), format)
             const plant = toPlant(record)
             return (

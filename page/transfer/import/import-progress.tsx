@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Mapping } from '../../../core/files/columns.ts'
-import { readers } from '../../../core/files/readers.ts'
+import { FileProblem } from '../../../core/files/file-kind.ts'
+import { counted } from '../../../core/files/formats.ts'
+import { nounOf } from '../../../core/files/plant-file.ts'
 import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import type { Session } from '../../access/session.ts'
 import { RefusedPlants } from '../../changes/refused-plants.ts'
@@ -8,7 +10,6 @@ import { RunDialog } from '../../changes/run-dialog.tsx'
 import type { UndoLog } from '../../changes/undo-log.ts'
 import { useRun } from '../../changes/use-run.ts'
 import { explain } from '../../errors/error-text.ts'
-import { FileProblem, nounOf } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
 import type { Comparison } from './file-comparison.ts'
 import { type ConflictChoice, importRecords } from './import-run.ts'
@@ -42,7 +43,7 @@ export function ImportProgress({
   readonly onConflict: ConflictChoice
 }) {
   const { name, size, format, isNumbered } = file
-  const [refused] = useState(() => new RefusedPlants(readers[format].counted))
+  const [refused] = useState(() => new RefusedPlants(counted[format]))
   const [operation] = useState(() => log.begin('Imported', name))
   /** How much of the file has been read. */
   const [bytes, setBytes] = useState(0)

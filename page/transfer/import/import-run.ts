@@ -1,10 +1,10 @@
 import type { StoredPlant } from '../../../client/client.ts'
+import { FileProblem } from '../../../core/files/file-kind.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
 import type { ToPlant } from '../../../page/transfer/file/plant-mapper.ts'
 import { type ChangeOptions, ChangeRun, ConflictError } from '../../changes/change-run.ts'
 import type { Intent } from '../../changes/delivery.ts'
 import { pickContent } from '../../model/current-members.ts'
-import { FileProblem } from '../file/file-kind.ts'
 import type { Comparison } from './file-comparison.ts'
 
 /**

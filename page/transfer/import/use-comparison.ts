@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Mapping } from '../../../core/files/columns.ts'
-import { readers } from '../../../core/files/readers.ts'
+import { FileProblem } from '../../../core/files/file-kind.ts'
+import { counted } from '../../../core/files/formats.ts'
 import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import type { Session } from '../../access/session.ts'
 import { explain } from '../../errors/error-text.ts'
-import { FileProblem } from '../file/file-kind.ts'
 import type { ImportFile } from '../file/import-file.ts'
 import { type Comparison, compareRecords } from './file-comparison.ts'
 
@@ -21,7 +21,7 @@ export function useComparison({ client, canRead }: Session, file: ImportFile, ma
       client,
       canRead,
       toPlant: plantMapper(mapping, file.format),
-      counted: readers[file.format].counted,
+      counted: counted[file.format],
       signal,
     }).then(setComparison, (error) => {
       if (signal.aborted) return

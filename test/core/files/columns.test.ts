@@ -19,7 +19,7 @@ const ALL = { id: 'id', name: 'name', tag: 'tag' }
 
 /** The names that are guessed for the id, the name and the tag. */
 function guess(names: readonly string[], ...sample: readonly (readonly unknown[])[]): unknown[] {
-  const columns = names.map((name, index) => ({ key: String(index), name }))
+  const columns = names.map((name, index) => ({ key: String(index), name, label: name }))
   const records = sample.map((values, index) => ({ number: index + 2, values: { ...values } }))
   const mapping = guessMapping(members, columns, records)
   return [mapping.id, mapping.name, mapping.tag].map((keys) => keys && names[Number(keys[0])])
@@ -35,19 +35,25 @@ for (const { names, guessed } of [
     guessed: ['Accession Number', 'Scientific Name with Author', 'Growth Habit'],
   },
   { names: ['species', 'plant', 'family'], guessed: [undefined, 'plant', 'family'] },
+  { names: ['genus', 'name'], guessed: [undefined, 'name', undefined] },
   { names: ['a', ''], guessed: [undefined, undefined, undefined] },
-  { names: ['', ''], guessed: [undefined, '', undefined] },
+  { names: ['', ''], guessed: [undefined, undefined, undefined] },
 ]) {
   t.test(`the columns ${names} are guessed`, async (t) => t.same(guess(names), guessed))
 }
 
-t.test('a column of ids is recognized by its values', async (t) => {
-  const sample = [
-    ['Abies', '1.5', '-4'],
-    ['Acer', '2', ' 5 '],
+t.test('a column has ids if its name says so, and its values are unique', async (t) => {
+  t.same(guess(['Nr', 'name'], ['4', 'Abies'], [' 5 ', 'Acer']), ['Nr', 'name', undefined])
+  t.same(guess(['Nr', 'name'], ['4', 'Abies'], ['4', 'Acer']), [undefined, 'name', undefined])
+  t.same(guess(['Nr', 'name'], ['4', 'Abies'], ['x', 'Acer']), [undefined, 'name', undefined])
+  t.same(guess(['size', 'name'], ['4', 'Abies'], ['5', 'Acer']), [undefined, 'name', undefined])
+  const mistake = [
+    ['4', 'Abies'],
+    ['x', 'Acer'],
+    ['6', 'Alnus'],
   ]
-  t.same(guess(['a', 'b', 'c'], ...sample), ['c', undefined, undefined])
-  t.same(guess(['a', 'b'], ['Abies', 4n]), ['b', undefined, undefined])
+  t.same(guess(['id', 'name'], ...mistake), ['id', 'name', undefined])
+  t.same(guess(['id', 'name'], ['rec1', 'Abies']), [undefined, 'name', undefined])
 })
 
 const NOT_INTEGER = 'id must be a whole number, written like 4 or -12'

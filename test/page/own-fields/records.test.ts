@@ -16,7 +16,7 @@ t.before(() => describeService(t))
 
 /** The columns that are guessed for some members. */
 function guess(names: readonly string[], ...of: readonly string[]): (string | undefined)[] {
-  const columns = names.map((name, index) => ({ key: String(index), name }))
+  const columns = names.map((name, index) => ({ key: String(index), name, label: name }))
   const mapping = guessMapping(members, columns, [])
   return of.map((name) => columns.find(({ key }) => key === mapping[name]?.[0])?.name)
 }

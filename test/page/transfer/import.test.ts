@@ -1,7 +1,7 @@
 /** What an import adds to a run of changes, which `changes/` tests. */
 import t from 'tap'
 import { createClient } from '../../../client/client.ts'
-import { FileProblem } from '../../../page/transfer/file/file-kind.ts'
+import { FileProblem } from '../../../core/files/file-kind.ts'
 import { importPlants } from '../../../src/transfer/import.ts'
 import { connectThrough, lostResponse } from '../../client/faulty-proxy.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'

@@ -1,0 +1,154 @@
+import type { Member } from '../members/members.ts'
+import { isNamed } from './columns.ts'
+import { CsvReader, type Dialect, type Quote, type Separator } from './csv-reader.ts'
+import type { FileRecord } from './file-record.ts'
+
+/** The line that names the columns. */
+export type Header = number | 'none'
+
+/** How to read a file of cells, as far as a person has chosen it. */
+export interface DialectChoices {
+  readonly separator?: Separator | undefined
+  readonly quote?: Quote | undefined
+  readonly header?: Header | undefined
+}
+
+/** The separators that are recognized, those first that are rarer in names. Asterisks come last. */
+export const separators = ['\t', '|', ';', ','] as const
+
+const RARE_SEPARATOR = '*'
+
+/** How many records are compared to find the separator and the header. */
+const SAMPLE_RECORDS = 200
+
+/** The header is looked for in so many records, because a title or the names of people can precede it. */
+export const HEADER_MAX = 30
+
+/** How much of a file is compared: a record can be long. */
+const SAMPLE_LENGTH = 2 ** 18
+
+/** A first line such as `sep=;` names the separator, as in Excel. */
+const SEPARATOR_LINE = /^"?sep=(\t|[^\w"'\s])"?[\t ,;]*(?:\r\n|\r|\n|$)/i
+
+/** How a file is written, and its first records. */
+export interface DetectedDialect {
+  readonly dialect: Dialect
+  readonly header: Header
+  /** Before the header too. */
+  readonly records: readonly FileRecord[]
+}
+
+/**
+ * Recognizes how a file of cells is written: the separator by what most records agree on, and the header by the names of
+ * members.
+ *
+ * @param start the start of the text, without a byte order mark
+ * @param isWhole whether that is the whole text
+ */
+export function detectDialect(
+  start: string,
+  isWhole: boolean,
+  members: readonly Member[],
+  choices: DialectChoices = {},
+): DetectedDialect {
+  const text = start.slice(0, SAMPLE_LENGTH)
+  const isAll = isWhole && text.length === start.length
+  const [line, named] = SEPARATOR_LINE.exec(text) ?? []
+  const hasReturnsOnly = !text.includes('\n') && text.includes('\r')
+  const read = (separator: Separator, quote: Quote): Candidate => {
+    const firstLine = line === undefined ? 1 : 2
+    const dialect: Dialect = { separator, quote, hasReturnsOnly, firstLine }
+    return describe(dialect, take(dialect, text, isAll))
+  }
+  const chosen = choices.separator ?? named
+  const quotes = choices.quote === undefined ? guessQuotes(text) : [choices.quote]
+  const candidates = quotes.flatMap((quote) =>
+    (chosen === undefined ? separators : [chosen]).map((separator) => read(separator, quote)),
+  )
+  const [quote = '"'] = quotes
+  const { dialect, records, width } =
+    best(candidates, chosen !== undefined) ??
+    best([read(RARE_SEPARATOR, quote)], false) ??
+    read('', quote)
+  const header = choices.header ?? guessHeader(records, width, members)
+  const firstLine = header === 'none' ? dialect.firstLine : header
+  return { dialect: { ...dialect, ...(firstLine !== undefined && { firstLine }) }, header, records }
+}
+
+/** A way to read a file. */
+interface Candidate {
+  readonly dialect: Dialect
+  readonly records: readonly FileRecord[]
+  /** How many fields most records have. */
+  readonly width: number
+  /** How well the records agree. Zero if they do not. */
+  readonly score: number
+}
+
+function best(candidates: readonly Candidate[], isChosen: boolean): Candidate | undefined {
+  let found: Candidate | undefined
+  for (const each of candidates) if (each.score > (found?.score ?? 0)) found = each
+  return found ?? (isChosen ? candidates[0] : undefined)
+}
+
+function take(dialect: Dialect, text: string, isAll: boolean): readonly FileRecord[] {
+  const reader = new CsvReader(dialect)
+  const records: FileRecord[] = []
+  for (const record of reader.read(text)) {
+    if (records.push(record) === SAMPLE_RECORDS) return records
+  }
+  // The last record can be incomplete otherwise.
+  if (isAll) records.push(...reader.end())
+  return records
+}
+
+/** Double quotes, or single ones around the first fields. Without any, as in the files of GBIF, if these do not fit. */
+function guessQuotes(text: string): readonly Quote[] {
+  return /^\s*'[^'\r\n]*'\s*[,;|\t]\s*'/.test(text) ? ["'"] : ['"', '']
+}
+
+/** Records of more than one field agree on their number, from one of the first ones on. */
+function describe(dialect: Dialect, records: readonly FileRecord[]): Candidate {
+  const filled = records.filter(({ isBlank }) => !isBlank)
+  const widths = filled.map(({ values }) => Object.keys(values).length)
+  const counts = new Map<number, number>()
+  for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
+  const wide = [...counts].filter(([width]) => width > 1)
+  // The wider ones of two that are as frequent: titles are narrow.
+  wide.sort(([a, one], [b, other]) => other - one || b - a)
+  const [width = 1, count = 0] = wide[0] ?? []
+  const first = widths.indexOf(width)
+  const isEnough = count >= Math.min(3, widths.length) || count >= widths.length / 2
+  const share = isEnough && first < HEADER_MAX ? count / (widths.length - first) : 0
+  const faults = filled.filter(({ isMalformed }) => isMalformed).length
+  const isRegular = faults <= filled.length / 2
+  // Quotes are read as such unless that causes faults.
+  const quality = dialect.quote === '' ? 0.9 : 1 - faults / Math.max(filled.length, 1)
+  return { dialect, records, width, score: isRegular ? share * share * quality * (width - 1) : 0 }
+}
+
+/**
+ * The first record with the most names of members, or the first wide one with several fields. There is no header if it
+ * has a number that the next record also has, or if there is only one column, without a name.
+ */
+function guessHeader(
+  records: readonly FileRecord[],
+  width: number,
+  members: readonly Member[],
+): Header {
+  const first = records.filter(({ isBlank }) => !isBlank).slice(0, HEADER_MAX)
+  const cells = first.map(({ values }) => Object.values(values).map((cell) => String(cell ?? '')))
+  const named = cells.map((each) => each.filter((cell) => isNamed(members, cell)).length)
+  const most = Math.max(...named)
+  const isWide = (each: readonly string[]) =>
+    each.length === width && each.filter((cell) => cell.trim() !== '').length > width / 2
+  const index = most > 0 ? named.indexOf(most) : cells.findIndex(isWide)
+  const [header = [], next = []] = cells.slice(Math.max(index, 0))
+  const hasNumbers = header.some((cell, at) => isNumber(cell) && isNumber(next[at] ?? ''))
+  const line = first[Math.max(index, 0)]?.number ?? 1
+  return hasNumbers || (width === 1 && most === 0) ? 'none' : line
+}
+
+function isNumber(text: string): boolean {
+  return /^\s*-?\d+([.,]\d+)?\s*$/.test(text)
+}

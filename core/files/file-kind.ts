@@ -1,0 +1,104 @@
+import { detectEncoding } from './encoding.ts'
+import type { Format } from './formats.ts'
+
+/** A file cannot be imported, or not any further. The message consists of sentences for the person. */
+export class FileProblem extends Error {}
+
+const AS_TABLE = 'Open it in its program, and save or export the plants as XLSX or CSV.'
+const UNPACK = 'Unpack it first.'
+
+/** What a file can be that is not text with plants. */
+interface OtherKind {
+  readonly is: string
+  readonly remedy?: string
+}
+
+/** How other files start. */
+const STARTS: readonly (readonly [start: string, kind: OtherKind])[] = [
+  ['\x89PNG', { is: 'an image' }],
+  ['\xff\xd8\xff', { is: 'an image' }],
+  ['GIF8', { is: 'an image' }],
+  ['%PDF', { is: 'a PDF file', remedy: AS_TABLE }],
+  [
+    '\xd0\xcf\x11\xe0',
+    { is: 'an old Excel workbook or another Office document', remedy: AS_TABLE },
+  ],
+  ['{\\rtf', { is: 'a text document', remedy: AS_TABLE }],
+  ['\x1f\x8b', { is: 'a file compressed by gzip', remedy: UNPACK }],
+  ['BZh', { is: 'a file compressed by bzip2', remedy: UNPACK }],
+  ['\x28\xb5\x2f\xfd', { is: 'a file compressed by Zstandard', remedy: UNPACK }],
+  ['\xfd7zXZ', { is: 'a file compressed by xz', remedy: UNPACK }],
+  ['7z\xbc\xaf', { is: 'a 7-Zip archive', remedy: UNPACK }],
+  ['SQLite format 3', { is: 'a SQLite database', remedy: AS_TABLE }],
+  ['PAR1', { is: 'a Parquet file', remedy: 'Convert it to CSV or NDJSON.' }],
+  ['Obj\x01', { is: 'an Avro file', remedy: 'Convert it to CSV or NDJSON.' }],
+  ['ARROW1', { is: 'an Arrow file', remedy: 'Convert it to CSV or NDJSON.' }],
+  ['ID;P', { is: 'a SYLK spreadsheet', remedy: AS_TABLE }],
+  [
+    'version https://git-lfs',
+    { is: 'a pointer of Git LFS, not the file itself', remedy: 'Download it with “git lfs pull”.' },
+  ],
+]
+
+/** Text that is not a list of plants, after a byte order mark and whitespace. */
+const TEXTS: readonly (readonly [pattern: RegExp, kind: OtherKind])[] = [
+  [
+    /^<(?:!doctype|html|table|head|body|meta|div|style)\b/i,
+    { is: 'a web page, even if its name ends in .xls', remedy: AS_TABLE },
+  ],
+  [/^<\?xml|^<[a-z]/i, { is: 'an XML file', remedy: AS_TABLE }],
+  [
+    /^\|.*\|\s*\n\s*\|(?:\s*:?-+:?\s*\|)+/,
+    { is: 'a Markdown table', remedy: 'Paste it into a spreadsheet, and save it as XLSX or CSV.' },
+  ],
+  [
+    /^\/[/*](?=[\s\S]*\n[ \t]*[[{])/,
+    { is: 'JSON with comments, which JSON does not have', remedy: 'Remove them, from line 1 on.' },
+  ],
+]
+
+const SHEET = 'application/vnd.oasis.opendocument.spreadsheet'
+
+const CONTROLS = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/g
+const CONTROLS_OR_NUL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/g
+
+/** How much of a file is examined. */
+const START_LENGTH = 2 ** 12
+
+/**
+ * Recognizes a workbook, and other files that are not text with plants.
+ *
+ * @param start the first bytes
+ * @throws FileProblem if the file is empty or certainly has no plants
+ */
+export function recognizeBytes(start: Uint8Array): Extract<Format, 'xlsx'> | undefined {
+  if (start.length === 0) throw new FileProblem('This file is empty.')
+  const text = String.fromCharCode(...start.subarray(0, START_LENGTH))
+  if (text.startsWith('PK\x03\x04')) return recognizeZip(text)
+  const kind = STARTS.find(([other]) => text.startsWith(other))?.[1]
+  if (kind !== undefined) refuse(kind)
+  // Half of the bytes of UTF-16 can be NUL. A single one can be a mistake in a name, which is reported for its record.
+  const isWide = detectEncoding(start).startsWith('utf-16')
+  const controls = text.match(isWide ? CONTROLS : CONTROLS_OR_NUL)?.length ?? 0
+  if (controls > text.length / 16) refuse({ is: 'not a text file' })
+  return undefined
+}
+
+function recognizeZip(start: string): 'xlsx' {
+  if (start.includes(SHEET)) refuse({ is: 'an OpenDocument spreadsheet', remedy: AS_TABLE })
+  if (!/\[Content_Types\]\.xml|_rels\/|xl\//.test(start))
+    refuse({ is: 'a ZIP file', remedy: UNPACK })
+  return 'xlsx'
+}
+
+/** @throws FileProblem if text certainly is no list of plants */
+export function refuseOtherText(text: string): void {
+  const kind = TEXTS.find(([pattern]) => pattern.test(text.trimStart()))?.[1]
+  if (kind !== undefined) refuse(kind)
+}
+
+const EXPECTED = 'Plants can be imported from XLSX, CSV, NDJSON and JSON files.'
+
+function refuse({ is, remedy }: OtherKind): never {
+  throw new FileProblem(`This is ${is}. ${remedy ?? EXPECTED}`)
+}

@@ -1,0 +1,297 @@
+import type { Member } from '../members/members.ts'
+import { type Column, guessMapping, type Mapping } from './columns.ts'
+import { type DialectChoices, detectDialect, HEADER_MAX, type Header } from './csv-dialect.ts'
+import { CsvReader, type Dialect } from './csv-reader.ts'
+import { decodeText, detectEncoding, type Encoding, type TextPart } from './encoding.ts'
+import { FileProblem, recognizeBytes, refuseOtherText } from './file-kind.ts'
+import { type FileRecord, MalformedFile, type RecordReader } from './file-record.ts'
+import { counted, type Format } from './formats.ts'
+import { findArrays } from './json-arrays.ts'
+import { JsonArrayReader, NdjsonReader } from './json-readers.ts'
+
+/** How to read a file, as far as a person has chosen it. The rest is recognized. */
+export interface FileChoices extends DialectChoices {
+  readonly format?: Format | undefined
+  readonly encoding?: Encoding | undefined
+  /** The array of a JSON object that has the plants, such as `data.plants`. */
+  readonly array?: string | undefined
+}
+
+/** Consecutive records of a file. */
+export interface RecordBatch {
+  readonly records: readonly FileRecord[]
+  /** How many bytes of the file have been read. The last record that they contain can follow in the next batch. */
+  readonly endByte: number
+}
+
+/** A line of a CSV file that may name its columns. */
+export interface HeaderCandidate {
+  readonly line: number
+  readonly text: string
+}
+
+/** How a file is read. */
+export interface PlantFile {
+  readonly format: Format
+  readonly encoding: Encoding
+  /** Undefined unless the format is CSV. */
+  readonly dialect: Dialect | undefined
+  /** Undefined unless the format is CSV. */
+  readonly header: Header | undefined
+  /** The first lines of a CSV file. */
+  readonly candidates: readonly HeaderCandidate[]
+  /** The arrays of a JSON object that may have the plants. Empty for other files. */
+  readonly arrays: readonly string[]
+  readonly array: string | undefined
+  /** Whether it probably is an export for a spreadsheet, which has apostrophes before formulas. */
+  readonly isEscaped: boolean
+  readonly columns: readonly Column[]
+  /** Which column probably has which member. */
+  readonly guess: Mapping
+  /** The first records. */
+  readonly sample: readonly FileRecord[]
+  /**
+   * Reads all records that are not blank.
+   *
+   * @param chunks the whole file
+   * @throws FileProblem after the records before the fault
+   */
+  readonly read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<RecordBatch, void>
+}
+
+/** How much of a file is examined. */
+export const START_BYTES = 2 ** 20
+
+const SAMPLE_RECORDS = 200
+
+/** Columns that are offered. Objects used as dictionaries can have thousands. */
+const COLUMNS_MAX = 100
+
+/**
+ * Recognizes how a file is written, and what its columns are.
+ *
+ * @param start its first START_BYTES
+ * @param isWhole whether these are all
+ * @param members those of a plant
+ * @throws FileProblem
+ */
+export async function recognizeFile(
+  start: Uint8Array,
+  isWhole: boolean,
+  members: readonly Member[],
+  choices: FileChoices = {},
+): Promise<PlantFile> {
+  recognizeBytes(start)
+  const encoding = choices.encoding ?? detectEncoding(start)
+  const text = await decodeStart(start, encoding)
+  refuseOtherText(text)
+  const format = choices.format ?? detectFormat(text)
+  const base = { format, encoding, arrays: [], array: undefined, isEscaped: false, candidates: [] }
+  if (format === 'csv') {
+    const detected = detectDialect(text, isWhole, members, choices)
+    const { dialect, header, records } = detected
+    const open = () => new CsvReader(dialect)
+    const [first, ...rest] = take(open(), text, isWhole)
+    const sample = header === 'none' && first !== undefined ? [first, ...rest] : rest
+    const columns = listColumns(header === 'none' ? undefined : first, sample)
+    return {
+      ...base,
+      dialect,
+      header,
+      candidates: records.slice(0, HEADER_MAX).map(toCandidate),
+      isEscaped: ESCAPED.test(text) || sample.some(hasEscaped),
+      columns,
+      sample,
+      guess: guessMapping(members, columns, sample),
+      read: (chunks) =>
+        readBatches(format, decodeText(chunks, encoding), open(), 0, header !== 'none'),
+    }
+  }
+  const arrays = format === 'json' && !/^\s*\[/.test(text) ? findArrays(text) : []
+  const array =
+    choices.array === undefined ? arrays[0] : arrays.find(({ path }) => path === choices.array)
+  if (format === 'json' && array === undefined && !/^\s*\[/.test(text))
+    throw new FileProblem(NO_ARRAY)
+  const skipped = array?.start ?? 0
+  const firstLine = text.slice(0, skipped).split('\n').length
+  const open = () =>
+    format === 'ndjson'
+      ? new NdjsonReader()
+      : new JsonArrayReader({ ignoresRest: array !== undefined, firstLine })
+  const sample = take(open(), text.slice(skipped), isWhole)
+  const columns = listMembers(sample)
+  const [first] = sample
+  if (first !== undefined && sample.every(({ problem }) => problem !== undefined)) {
+    throw new FileProblem(`${describeFirst(format, first)} ${EXPECTED_JSON}`)
+  }
+  return {
+    ...base,
+    dialect: undefined,
+    header: undefined,
+    arrays: arrays.map(({ path }) => path),
+    array: array?.path,
+    columns,
+    sample,
+    guess: guessMapping(members, columns, sample),
+    read: (chunks) => readBatches(format, decodeText(chunks, encoding), open(), skipped, false),
+  }
+}
+
+const EXPECTED_JSON =
+  'Write the plants as an array of objects such as [{"id": 1, "name": "Abies alba"}], or one object per line.'
+
+const NO_ARRAY = `This is one JSON object without an array of objects. ${EXPECTED_JSON}`
+
+function describeFirst(format: Format, { number, problem }: FileRecord): string {
+  return `${nounOf(format)} ${number}: the ${problem}.`
+}
+
+/** What the number of a record counts, at the start of a sentence. */
+export function nounOf(format: Format): string {
+  return counted[format].replace(/^./, (letter) => letter.toUpperCase())
+}
+
+/** The first lines of an export for a spreadsheet, which has quotes around text that needs none. */
+const ESCAPED = /^id([,;\t])name\b.*\r?\n-?\d+\1"[^",;\t\r\n]*"/
+
+/** Whether a record has an apostrophe before what could be a formula. */
+function hasEscaped({ values }: FileRecord): boolean {
+  return Object.values(values).some((field) => /^'\s*[=+\-@＝＋－＠]/.test(String(field)))
+}
+
+function toCandidate({ number, values }: FileRecord): HeaderCandidate {
+  const filled = Object.values(values).filter((field) => String(field ?? '').trim() !== '')
+  return { line: number, text: filled.join(' · ') }
+}
+
+async function decodeStart(start: Uint8Array, encoding: Encoding): Promise<string> {
+  async function* once() {
+    yield start
+  }
+  let text = ''
+  // What follows the last complete character is not text yet.
+  for await (const part of decodeText(once(), encoding)) text ||= part.text
+  return text
+}
+
+/**
+ * Recognizes the format of text. A file name does not say whether JSON is an array.
+ *
+ * @throws FileProblem if it is JSON without plants
+ */
+function detectFormat(text: string): Exclude<Format, 'xlsx'> {
+  const [first] = text.trimStart()
+  if (first === '[') return 'json'
+  if (first !== '{') return 'csv'
+  const [line = '', ...others] = text.trimStart().split('\n', HEADER_MAX)
+  const hasOthers = others.some((other) => other.trim() !== '')
+  if (hasOthers && isRecord(line)) return 'ndjson'
+  if (findArrays(text).length > 0) return 'json'
+  if (others.some(isRecord) || (!hasOthers && hasValues(line))) return 'ndjson'
+  throw new FileProblem(NO_ARRAY)
+}
+
+function isRecord(line: string): boolean {
+  return parseObject(line) !== undefined
+}
+
+/** Whether a line has an object with a member other than an object or array. */
+function hasValues(line: string): boolean {
+  return Object.values(parseObject(line) ?? {}).some((value) => typeof value !== 'object')
+}
+
+function parseObject(line: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(line.replace(/,\s*$/, ''))
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The first records that are not blank. */
+function take(reader: RecordReader, text: string, isWhole: boolean): readonly FileRecord[] {
+  const records: FileRecord[] = []
+  const parts = isWhole ? [() => reader.read(text), () => reader.end()] : [() => reader.read(text)]
+  try {
+    for (const part of parts) {
+      for (const record of part()) {
+        if (!record.isBlank && records.push(record) > SAMPLE_RECORDS) return records
+      }
+    }
+  } catch (error) {
+    // It is reported when the file is read.
+    if (!(error instanceof MalformedFile)) throw error
+  }
+  return records
+}
+
+/** Reads all records that are not blank. */
+async function* readBatches(
+  format: Format,
+  parts: AsyncIterable<TextPart>,
+  reader: RecordReader,
+  skipped: number,
+  hasHeader: boolean,
+): AsyncGenerator<RecordBatch, void> {
+  let toSkip = skipped
+  let isHeader = hasHeader
+  let end = 0
+  function* toBatches(read: () => Iterable<FileRecord>): Generator<RecordBatch, void> {
+    const records: FileRecord[] = []
+    let problem: FileProblem | undefined
+    try {
+      for (const record of read()) {
+        if (isHeader && !record.isBlank) isHeader = false
+        else records.push(record)
+      }
+    } catch (error) {
+      if (!(error instanceof MalformedFile)) throw error
+      const { number, message } = error
+      problem = new FileProblem(
+        `${nounOf(format)} ${number}: ${message}. The file cannot be read from there.`,
+      )
+    }
+    yield { records, endByte: end }
+    if (problem !== undefined) throw problem
+  }
+  for await (const { text, endByte } of parts) {
+    const rest = text.slice(toSkip)
+    toSkip -= text.length - rest.length
+    end = endByte
+    yield* toBatches(() => reader.read(rest))
+  }
+  yield* toBatches(() => reader.end())
+}
+
+/** The columns that the header names. Without one, they have no names. */
+function listColumns(
+  header: FileRecord | undefined,
+  sample: readonly FileRecord[],
+): readonly Column[] {
+  const { values } = header ?? sample[0] ?? { values: {} }
+  const names = Object.values(values).map((name) =>
+    header === undefined ? '' : String(name ?? ''),
+  )
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  return Object.keys(values).map((key, index) => {
+    const name = names[index] ?? ''
+    const column = `column ${index + 1}`
+    if (name.trim() === '') return { key, name, label: column.replace('c', 'C') }
+    return { key, name, label: repeated.has(name) ? `${name} (${column})` : name }
+  })
+}
+
+/** The members of JSON records, and those of the objects in them. */
+function listMembers(sample: readonly FileRecord[]): readonly Column[] {
+  const names = new Set(
+    sample.flatMap(({ values }) =>
+      Object.entries(values)
+        .filter(([, value]) => typeof value !== 'object' || value === null)
+        .map(([name]) => name),
+    ),
+  )
+  return [...names]
+    .slice(0, COLUMNS_MAX)
+    .map((key) => ({ key, name: key.replace(/^[^.]+\./, ''), label: key }))
+}
