@@ -2,6 +2,7 @@ import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import { readDecimal } from '../json/decimal.ts'
 import { parseInt64 } from '../json/int64.ts'
 import type { FieldSchema } from '../members/own-fields.ts'
+import { NUMBER_RULES, toInt32 } from '../members/value-rules.ts'
 import type { ContractDocument, Schema } from './contract.ts'
 import { addNumber, addStorable, describeStrings, type NumberRange } from './keywords.ts'
 
@@ -41,9 +42,18 @@ export function bodyCompiler(): ValidatorCompiler {
 export function parameterCompiler(): ValidatorCompiler {
   // Coerces lists and booleans. Any other parameter is already a string.
   const ajv = createAjv({ useDefaults: true, coerceTypes: 'array' })
-  addNumber(ajv, 'int64', 'an int64 in decimal', (text) => parseInt64(String(text)))
-  addNumber(ajv, 'int32', 'an integer', (text) => toInt32(parseInt64(String(text))))
-  addNumber(ajv, 'number', 'a number that a double preserves', (text) => readDecimal(String(text)))
+  addNumber(ajv, 'int64', {
+    noun: 'an int64 in decimal',
+    read: (text) => parseInt64(String(text)),
+  })
+  addNumber(ajv, 'int32', {
+    noun: 'an integer',
+    read: (text) => toInt32(parseInt64(String(text))),
+  })
+  addNumber(ajv, 'number', {
+    noun: 'a number that a double preserves',
+    read: (text) => readDecimal(String(text)),
+  })
   describeStrings(ajv)
   return compileOnce((schema) => ajv.compile(withKeywords(schema)))
 }
@@ -98,30 +108,11 @@ function hasInheritedName(schema: object): boolean {
 
 function createBodyAjv(options: Options = {}): Ajv2020 {
   const ajv = createAjv({ discriminator: true, ...options })
-  addNumber(ajv, 'int64', 'an int64', readInt64)
-  addNumber(ajv, 'int32', 'an int32', (value) => toInt32(readInt64(value)))
-  addNumber(ajv, 'number', 'a number', readNumber)
+  addNumber(ajv, 'int64', NUMBER_RULES.int64)
+  addNumber(ajv, 'int32', NUMBER_RULES.int32)
+  addNumber(ajv, 'number', NUMBER_RULES.number)
   describeStrings(ajv)
   return ajv
-}
-
-function readInt64(value: unknown): bigint | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined
-  // The parser returns no bigint beyond int64, but the seed of an embedded service can have one.
-  if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : undefined
-  // Not a number, or INEXACT.
-  return undefined
-}
-
-function toInt32(integer: bigint | undefined): number | undefined {
-  return integer !== undefined && BigInt.asIntN(32, integer) === integer
-    ? Number(integer)
-    : undefined
-}
-
-function readNumber(value: unknown): number | undefined {
-  // An embedded service can have -0, NaN and Infinity.
-  return typeof value === 'number' && Number.isFinite(value) ? value + 0 : undefined
 }
 
 function createAjv(options: Options): Ajv2020 {

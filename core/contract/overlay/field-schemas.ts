@@ -2,8 +2,8 @@ import { CHANGE_NAMES } from '../../json/known-members.ts'
 import { keysOf } from '../../known.ts'
 import { members } from '../../members/members.gen.ts'
 import type { FieldSchema, OwnField } from '../../members/own-fields.ts'
-import { isStorable, listAlternatives } from '../keywords.ts'
-import { TEXT_FORMATS } from '../text-formats.ts'
+import { TEXT_FORMATS } from '../../members/text-formats.ts'
+import { isStorable, listAlternatives } from '../../members/value-rules.ts'
 import { fieldValidator } from '../validators.ts'
 
 /** The schema of an own field is invalid or unsupported. The message has the place and the reason. */

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, preParsingHookHandler, RouteOptions } from 'fastify'
 import { type ContractDocument, plantMembers } from '../../../core/contract/contract.ts'
-import { listAlternatives } from '../../../core/contract/keywords.ts'
 import type { ErrorCode } from '../../../core/generated/error-codes.gen.ts'
 import { prepareParser } from '../../../core/json/exact-json.ts'
 import { known } from '../../../core/known.ts'
+import { listAlternatives } from '../../../core/members/value-rules.ts'
 import type { Clock } from '../../../core/time/clock.ts'
 import { ApiError, serviceBusy } from '../responses/api-error.ts'
 import {

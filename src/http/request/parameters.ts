@@ -6,9 +6,9 @@ import type {
 } from 'fastify'
 import type { Schema } from '../../../core/contract/contract.ts'
 import { parseFilterName } from '../../../core/contract/field-parameters.ts'
-import { listAlternatives } from '../../../core/contract/keywords.ts'
 import { bodyCompiler, parameterCompiler } from '../../../core/contract/validators.ts'
 import { known, propertiesOf } from '../../../core/known.ts'
+import { listAlternatives } from '../../../core/members/value-rules.ts'
 import { ApiError } from '../responses/api-error.ts'
 
 declare module 'fastify' {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { isIPv6 } from 'node:net'
 import formats from 'ajv-formats/dist/formats.js'
 import fc from 'fast-check'
 import t from 'tap'
-import { TEXT_FORMATS } from '../../../core/contract/text-formats.ts'
 import type { TextFormat } from '../../../core/members/own-fields.ts'
+import { TEXT_FORMATS } from '../../../core/members/text-formats.ts'
 import { runs } from '../../helpers/plants/runs.ts'
 
 interface Cases {
@@ -320,4 +321,32 @@ t.test('every URI of the grammar is valid, and none with another character is', 
     }),
     { numRuns: runs(2000) },
   )
+})
+
+const group = fc.constantFrom('0', '1', 'aB9', 'ffff', '00c', '12345', 'g', '')
+const groups = fc.array(fc.oneof(fc.constant('f'), group), { maxLength: 6 })
+
+/** Up to two lists of groups, and perhaps an IPv4 address or a zone. */
+const address = fc
+  .tuple(
+    groups,
+    fc.constantFrom('::', '::', ':', ''),
+    groups,
+    fc.constantFrom('', '', ':1.2.3.4', '1.2.3.4', '256.1.1.1', '01.2.3.4', '1.2.3', '%1', '-'),
+  )
+  .map(([before, separator, after, end]) => before.join(':') + separator + after.join(':') + end)
+  .filter((text) => text !== '')
+
+t.test('an IPv6 address in a URI is judged as by Node', async (t) => {
+  let valid = 0
+  fc.assert(
+    fc.property(address, (text) => {
+      // Zones, which Node accepts, are not in RFC 3986.
+      const isAddress = isIPv6(text) && !text.includes('%')
+      assert.equal(TEXT_FORMATS.uri.isValid(`http://[${text}]/`), isAddress, text)
+      if (isAddress) valid += 1
+    }),
+    { numRuns: runs(20_000) },
+  )
+  t.ok(valid > 200, String(valid))
 })

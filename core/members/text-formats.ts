@@ -1,5 +1,4 @@
-import { isIPv6 } from 'node:net'
-import type { TextFormat } from '../members/own-fields.ts'
+import type { TextFormat } from './own-fields.ts'
 
 /** How to check text of a format. */
 export interface TextCheck {
@@ -61,12 +60,12 @@ function isUri(text: string): boolean {
   const match = URI.exec(text)
   if (match === null) return false
   const [, address] = match
-  // Zones, which isIPv6 accepts, are not in RFC 3986.
-  return (
-    address === undefined ||
-    (isIPv6(address) && !address.includes('%')) ||
-    FUTURE_ADDRESS.test(address)
-  )
+  return address === undefined || isIPv6(address) || FUTURE_ADDRESS.test(address)
+}
+
+/** An `IPv6address` of RFC 3986 §3.2.2. The grammar of the WHATWG URL Standard is the same. */
+function isIPv6(address: string): boolean {
+  return URL.canParse(`http://[${address}]`)
 }
 
 const LOCAL_PART = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}$/
