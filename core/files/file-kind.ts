@@ -59,9 +59,6 @@ const TEXTS: readonly (readonly [pattern: RegExp, kind: OtherKind])[] = [
 
 const SHEET = 'application/vnd.oasis.opendocument.spreadsheet'
 
-const CONTROLS = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/g
-const CONTROLS_OR_NUL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/g
-
 /** How much of a file is examined. */
 const START_LENGTH = 2 ** 12
 
@@ -78,10 +75,16 @@ export function recognizeBytes(start: Uint8Array): Extract<Format, 'xlsx'> | und
   const kind = STARTS.find(([other]) => text.startsWith(other))?.[1]
   if (kind !== undefined) refuse(kind)
   // Half of the bytes of UTF-16 can be NUL. A single one can be a mistake in a name, which is reported for its record.
+  const first = start.subarray(0, START_LENGTH)
   const isWide = detectEncoding(start).startsWith('utf-16')
-  const controls = text.match(isWide ? CONTROLS : CONTROLS_OR_NUL)?.length ?? 0
-  if (controls > text.length / 16) refuse({ is: 'not a text file' })
+  const controls = first.filter((byte) => (byte === 0 ? !isWide : isControl(byte)))
+  if (controls.length > first.length / 16) refuse({ is: 'not a text file' })
   return undefined
+}
+
+/** Whether text hardly has a byte: control characters other than whitespace and escape. */
+function isControl(byte: number): boolean {
+  return byte < 0x20 && byte !== 0x1b && !(byte >= 0x09 && byte <= 0x0d)
 }
 
 function recognizeZip(start: string): 'xlsx' {

@@ -1,6 +1,7 @@
 import type { components } from '../generated/api.gen.ts'
 import { canBeEmpty, expectations, readOwn } from '../members/member-text.ts'
 import { isValueOf, type Member, type MemberValue, ownValue } from '../members/members.ts'
+import { inPlainWords, problemOf } from '../members/value-rules.ts'
 import { columnsOf, type Mapping } from './columns.ts'
 import { type FileRecord, rawJSON } from './file-record.ts'
 import type { Format } from './formats.ts'
@@ -31,10 +32,11 @@ export function recordMapper(
       if (isEmpty || isBlankCell(member, given, format)) values[name] = null
       else if (given !== undefined) {
         const value = readValue(member, given, format)
-        if (!isValueOf(member, value) || !isStorable(value)) {
-          return `${name} ${explain(member, given, format)}`
-        }
-        values[name] = value
+        const problem = isValueOf(member, value)
+          ? problemOf(member, value)
+          : explain(member, given, format)
+        if (problem !== undefined) return `${name} ${inPlainWords(problem)}${quote(given)}`
+        values[name] = value as MemberValue
       }
     }
     return values
@@ -121,7 +123,7 @@ const EXPECTED_CELL = 'must be true or false, yes or no, 1 or 0, or x'
 
 /** Says what a value that cannot be stored must be. Follows the name of its member. */
 function explain({ type }: Member, given: unknown, format: Format): string {
-  if (type === 'string') return explainText(given)
+  if (type === 'string') return 'must be text'
   if (format === 'csv' || (type === 'int64' && typeof given === 'string'))
     return type === 'boolean' ? EXPECTED_CELL : expectations[type](String(given))
   const noun = type === 'boolean' ? 'true or false' : 'a number'
@@ -137,13 +139,11 @@ function toDigits(given: unknown): string {
     : String(given)
 }
 
-function isStorable(value: MemberValue): boolean {
-  return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
-}
+const QUOTED_LENGTH_MAX = 40
 
-function explainText(given: unknown): string {
-  if (typeof given !== 'string') return `must be text${given === null ? ', not null' : ''}`
-  if (given.includes('\0')) return 'contains the character U+0000'
-  // Half of a surrogate pair, which UTF-8 cannot represent.
-  return 'contains half of a character'
+/** What was given instead, if it is text. */
+function quote(given: unknown): string {
+  if (typeof given !== 'string') return ''
+  const isLong = given.length > QUOTED_LENGTH_MAX
+  return `, not ${JSON.stringify(isLong ? `${given.slice(0, QUOTED_LENGTH_MAX)}…` : given)}`
 }

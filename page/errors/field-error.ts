@@ -1,4 +1,5 @@
 import { PlantStoreError } from '../../client/client.ts'
+import { inPlainWords } from '../../core/members/value-rules.ts'
 import { contentMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { toSentence } from './error-text.ts'
@@ -18,11 +19,6 @@ export function explainField(error: unknown): {
     return { name: member.name, problem: toSentence(`${memberLabel(member)} ${reason}`) }
   }
   return {}
-}
-
-/** A person has typed text, and does not know that a patch can also have null. */
-function inPlainWords(reason: string): string {
-  return reason.replace(/\ban int(?:32|64)\b/, 'a whole number').replace(/ or null$/, '')
 }
 
 /** A name within a JSON Pointer (RFC 6901). */
