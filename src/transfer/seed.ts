@@ -1,12 +1,14 @@
 import { access } from 'node:fs/promises'
-import type { ContractDocument } from '../../core/contract/contract.ts'
+import { type ContractDocument, plantMembers } from '../../core/contract/contract.ts'
 import { readers } from '../../core/files/readers.ts'
+import type { RecordValues } from '../../core/files/record-mapper.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { detectFormat, formats } from './format.ts'
-import { type ImportStore, importRecords, newCounts } from './import.ts'
+import { importRecords, newCounts, type RecordImportOptions } from './import.ts'
+import type { ImportStore } from './import-changes.ts'
 import { openInput } from './input.ts'
-import { type RecordBatch, recordValidator } from './record.ts'
+import { type RecordBatch, recordValidator, toRecordValues } from './record.ts'
 import { readRecords } from './record-batches.ts'
 
 /**
@@ -31,6 +33,7 @@ export async function prepareSeed(
 ): Promise<Seeder> {
   if (typeof seed !== 'string') return preparePlants(contract, seed)
   const format = detectFormat(seed, formats)
+  const members = plantMembers(contract)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
   })
@@ -40,8 +43,9 @@ export async function prepareSeed(
     const counts = newCounts()
     try {
       const options = { contract, refuseMembers: true, canBeCutOff: !isFile }
-      const batches = readRecords(format, chunks, options)
-      await importSeed(batches, store, (number) => `${counted} ${number}`, counts)
+      const batches = toRecordValues(readRecords(format, chunks, options), members, format)
+      const locate = (number: number) => `${counted} ${number}`
+      await importSeed(batches, { store, members, locate, counts })
     } catch (error) {
       if (error instanceof Interrupted) {
         const { created, replayed } = counts
@@ -65,22 +69,20 @@ function preparePlants(contract: ContractDocument, plants: readonly object[]): S
   async function* batches() {
     yield { records, endByte: 0 }
   }
-  return (store) => importSeed(batches(), store, (index) => `seed[${index}]`)
+  const members = plantMembers(contract)
+  const locate = (index: number) => `seed[${index}]`
+  return (store) =>
+    importSeed(toRecordValues(batches(), members), { store, members, locate, counts: newCounts() })
 }
 
-/** @param locate says where a record is, given its number */
 async function importSeed(
-  batches: AsyncIterable<RecordBatch>,
-  store: ImportStore,
-  locate: (number: number) => string,
-  counts = newCounts(),
+  batches: AsyncIterable<RecordBatch<RecordValues>>,
+  options: Pick<RecordImportOptions, 'store' | 'members' | 'locate' | 'counts'>,
 ): Promise<void> {
   await importRecords(batches, {
-    store,
+    ...options,
     onConflict: 'stop',
     onError: 'stop',
-    counts,
-    locate,
     onRefused: (where, reason) => {
       throw new FileError(`${where}: ${escapeControlCharacters(reason)}`)
     },

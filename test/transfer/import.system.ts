@@ -1,12 +1,10 @@
 import t from 'tap'
-import {
-  type ImportStore,
-  importRecords,
-  newCounts,
-  REMEMBERED_IDS,
-  TRANSACTION_RECORDS,
-} from '../../src/transfer/import.ts'
+import type { RecordValues } from '../../core/files/record-mapper.ts'
+import { members } from '../../core/members/members.gen.ts'
+import { importRecords, newCounts, TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
+import type { ImportStore } from '../../src/transfer/import-changes.ts'
 import type { RecordBatch } from '../../src/transfer/record.ts'
+import { REMEMBERED_IDS } from '../../src/transfer/record-ids.ts'
 
 t.test('a stated number of ids is remembered, across transactions', async (t) => {
   const store: ImportStore = { apply: async (changes) => changes.map(() => 'created') }
@@ -16,7 +14,7 @@ t.test('a stated number of ids is remembered, across transactions', async (t) =>
     name: '',
   }))
   const results = [...plants, ...plants.slice(-2)]
-  async function* batches(): AsyncGenerator<RecordBatch, void> {
+  async function* batches(): AsyncGenerator<RecordBatch<RecordValues>, void> {
     const records = results.map((result, index) => ({ number: index + 1, result }))
     for (let at = 0; at < records.length; at += TRANSACTION_RECORDS) {
       yield { records: records.slice(at, at + TRANSACTION_RECORDS), endByte: at }
@@ -24,6 +22,7 @@ t.test('a stated number of ids is remembered, across transactions', async (t) =>
   }
   await importRecords(batches(), {
     store,
+    members,
     onConflict: 'stop',
     onError: 'stop',
     counts: newCounts(),

@@ -1,5 +1,6 @@
 import { type Format, readers } from '../../../core/files/readers.ts'
 import { keysOf } from '../../../core/known.ts'
+import type { Member } from '../../../core/members/members.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
 import { StoreError } from '../../stores/shared/store-error.ts'
@@ -8,16 +9,14 @@ import { CommandError, Interrupted, messageOf } from '../../system/user-errors.t
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
-import {
-  type Counts,
-  importRecords,
-  newCounts,
-  type OnConflict,
-  type OnError,
-} from '../../transfer/import.ts'
+import { type Counts, importRecords, newCounts } from '../../transfer/import.ts'
+import type { OnConflict, OnError } from '../../transfer/import-changes.ts'
 import { openInput } from '../../transfer/input.ts'
+import { plantFinder } from '../../transfer/plant-finder.ts'
+import { toRecordValues } from '../../transfer/record.ts'
 import { readRecords } from '../../transfer/record-batches.ts'
-import { IgnoredMembers } from '../../transfer/unknown-fields.ts'
+import { FreeIds, givenIds, matchIds, newIds, type RecordIds } from '../../transfer/record-ids.ts'
+import { IgnoredMembers, quote } from '../../transfer/unknown-fields.ts'
 import { ClosedPipe, print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
@@ -32,6 +31,10 @@ export interface ImportOptions {
   readonly format?: Format
   readonly onConflict: OnConflict
   readonly onError: OnError
+  /** Find the stored plants by this member instead of the id. */
+  readonly match?: string
+  /** Import every record as a new plant, under a free id. */
+  readonly newIds?: true
   /** Import CSV files that have columns which are not stored. */
   readonly ignoreUnknown?: true
   /** Refuse JSON records that have members which are not stored. */
@@ -51,7 +54,7 @@ const INTERRUPTED =
 const DRY_RUN_INTERRUPTED = 'interrupted: the summary counts the records that have been read'
 
 /** Follows the reason why a record is refused. */
-const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to import the rest'
+const CONFLICT_HINT = '; use --on-conflict keep, replace or update to import the rest'
 
 /**
  * Imports the plants of a file, or of standard input for `-`. Reports refused and repeated records on standard error
@@ -78,10 +81,12 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
   const target = { database, create }
-  const { store, contract, members } = await openImport(target, dryRun).catch((error) => {
+  const isUpdate = onConflict === 'update'
+  const opened = await openImport(target, { dryRun, isUpdate }).catch((error) => {
     close()
     throw error
   })
+  const { store, find, contract, members } = opened
   const preview = store instanceof DryRun ? new ImportPreview(store, options) : undefined
   const ignored = new IgnoredMembers(members)
   const progress = startProgress({
@@ -93,18 +98,24 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     const message = dryRun ? DRY_RUN_INTERRUPTED : INTERRUPTED
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, message)))
     const { counted } = readers[format]
+    const locate = (number: number) => `${counted} ${number}`
+    const ids = await chooseIds(opened, options, { locate, signal: interruption.signal })
     const batches = readRecords(format, chunks, {
       contract,
       ignoreColumns: ignoreUnknown,
       refuseMembers: strict,
+      withoutIds: ids !== givenIds,
       canBeCutOff: !isFile,
     })
-    const isComplete = await importRecords(batches, {
+    const isComplete = await importRecords(toRecordValues(batches, members, format), {
       store,
+      members,
+      ids,
+      find,
       onConflict: dryRun && onConflict === 'stop' ? 'refuse' : onConflict,
       onError: dryRun ? 'skip' : onError,
       counts,
-      locate: (number) => `${counted} ${number}`,
+      locate,
       onFirst: (result, where, plant) => preview?.noteFirst(result, where, plant),
       onRefused: (where, reason, conflicting) => {
         preview?.noteRefused(where, reason, conflicting)
@@ -129,10 +140,12 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     close()
     await store.close()
     const end = `${preview?.describeEnd() ?? ''}database ${describeDatabase(database)}\n`
-    await print(`${summary(counts, preview)}${ignored.summary()}${end}`).catch((error) => {
-      // The exit code says how the import ended.
-      if (!(error instanceof ClosedPipe)) throw error
-    })
+    await print(`${summary(counts, isUpdate, preview)}${ignored.summary()}${end}`).catch(
+      (error) => {
+        // The exit code says how the import ended.
+        if (!(error instanceof ClosedPipe)) throw error
+      },
+    )
   }
 }
 
@@ -153,15 +166,39 @@ function assertApplicable(
   }
 }
 
-/** Opens a database, or a dry run on it, and reads its contract. */
-async function openImport(target: Target, dryRun: boolean) {
+/** A database, or a dry run on it, and its contract. */
+async function openImport(
+  target: Target,
+  { dryRun, isUpdate }: { readonly dryRun: boolean; readonly isUpdate: boolean },
+) {
   if (dryRun) {
-    const reader = await openTargetReader(target)
-    const stored = await readContract(target, reader)
-    return { ...stored, store: new DryRun(reader, stored.members) }
+    const source: PlantReader = await openTargetReader(target)
+    const stored = await readContract(target, source)
+    const store = new DryRun(source, stored.members, { isUpdate })
+    return { ...stored, source, store, find: store.find }
   }
   const store = await openTarget(target)
-  return { ...(await readContract(target, store)), store }
+  const stored = await readContract(target, store)
+  return { ...stored, source: store, store, find: plantFinder(store, stored.members) }
+}
+
+/** @throws CommandError if plants cannot be matched by a member, and the errors of `matchIds` */
+async function chooseIds(
+  { source, members }: { readonly source: PlantReader; readonly members: readonly Member[] },
+  { match, newIds: isNew }: Pick<ImportOptions, 'match' | 'newIds'>,
+  options: { readonly locate: (number: number) => string; readonly signal: AbortSignal },
+): Promise<RecordIds> {
+  if (isNew) return newIds(await FreeIds.open(source, members))
+  if (match === undefined) return givenIds
+  const allowed = members.filter(({ name, schema }) => schema !== undefined || name === 'name')
+  const member = allowed.find(({ name }) => name === match)
+  if (member === undefined) {
+    throw new CommandError(
+      `cannot match by ${quote(match)}: expected ${allowed.map(({ name }) => name).join(', ')}`,
+    )
+  }
+  const free = await FreeIds.open(source, members)
+  return matchIds({ member, store: source, free, ...options })
 }
 
 /**
@@ -181,13 +218,20 @@ async function readContract({ database }: Target, opened: PlantReader): Promise<
   }
 }
 
-function summary({ blank, ...counts }: Counts, preview?: ImportPreview): string {
-  const lines = keysOf(counts).map((result) => {
+function summary(
+  { blank, removed, ...counts }: Counts,
+  isUpdate: boolean,
+  preview?: ImportPreview,
+): string {
+  const unused = isUpdate ? ['replaced', 'kept'] : ['updated']
+  const results = keysOf(counts).filter((result) => !unused.includes(result))
+  const lines = results.map((result) => {
     const count = counts[result]
     const isUnclear = result === 'replayed' && count > 0
     const note = isUnclear ? ' (already stored with the same content)' : ''
     return `${result} ${count}${note}\n${preview?.describeFirst(result) ?? ''}`
   })
+  if (removed > 0) lines.push(`removed ${removed} (values of empty cells, or null)\n`)
   if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
   return lines.join('')
 }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import type { Format } from '../../../core/files/readers.ts'
 import { CSV_HEADER } from '../../../core/files/record-formats.ts'
 import { exportFormats, formats } from '../../transfer/format.ts'
-import { onConflicts, onErrors } from '../../transfer/import.ts'
+import { onConflicts, onErrors } from '../../transfer/import-changes.ts'
 import { createOption, databaseOption } from '../console/options.ts'
 import type { ExportOptions } from './export-plants.ts'
 import type { ImportOptions } from './import-plants.ts'
@@ -22,6 +22,16 @@ export function importCommand(): Command {
       new Option('--on-conflict <action>', 'what to do if a different plant has the same id')
         .choices(onConflicts)
         .default('stop'),
+    )
+    .option(
+      '--match <name>',
+      'find the stored plants by this property, such as an accession number, instead of the id',
+    )
+    .addOption(
+      new Option(
+        '--new-ids',
+        'import every record as a new plant with a free id; importing the file again adds the plants again',
+      ).conflicts(['match', 'onConflict']),
     )
     .option('--ignore-unknown', 'ignore CSV columns that plants do not have instead of stopping')
     .option('--strict', 'refuse JSON records with properties that plants do not have')

@@ -60,7 +60,7 @@ t.test('a conflict would stop the import, also after a skipped record', async (t
   t.same(planned.lines.slice(5, 9), [
     'refused 4',
     '  first: line 2: id must be an int64, not "x"',
-    'an import would stop at line 3: plant 1 already exists with different content: {"id":1,"name":"\\u009b"}; stored: {"id":1,"name":"one"}; use --on-conflict keep or --on-conflict replace to import the rest',
+    'an import would stop at line 3: plant 1 already exists with different content: {"id":1,"name":"\\u009b"}; stored: {"id":1,"name":"one"}; use --on-conflict keep, replace or update to import the rest',
     END,
   ])
   const conflict = 'already exists with different content'
@@ -121,7 +121,9 @@ t.test('the first difference is described, not a later one', async (t) => {
 
 t.test('only a limited number of plants that would change is remembered', async (t) => {
   const { database } = await dryRunsOf(t)
-  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members, 1)
+  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members, {
+    remembered: 1,
+  })
   t.teardown(() => dryRun.close())
   const preview = new ImportPreview(dryRun, { onConflict: 'keep', onError: 'stop' })
   t.same(await dryRun.apply([put(3n, 'c'), put(3n, 'd'), put(1n, 'one')]), [
@@ -135,5 +137,5 @@ t.test('only a limited number of plants that would change is remembered', async 
     'created',
     'unchanged',
   ])
-  t.match(preview.describeEnd(), /^more than 1,048,576 plants would change: .+\n.+\n$/)
+  t.match(preview.describeEnd(), /^too many plants would change .+\n.+\n$/)
 })

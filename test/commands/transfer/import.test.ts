@@ -40,7 +40,7 @@ const FILES = {
 const INVALID = "line 2: must have required property 'name'\n"
 const NOT_JSON = `line 3: record is not valid JSON: Unexpected token '\\u001b', "\\u001b[2J" is not valid JSON\n`
 const IMPORT_REST =
-  'with different content; use --on-conflict keep or --on-conflict replace to import the rest\n'
+  'with different content; use --on-conflict keep, replace or update to import the rest\n'
 const EMPTY = 'plant-store: the file is empty: expected a header such as id,name,tag\n'
 const COLUMN =
   'plant-store: line 1: the header has an unknown column, "Tag" (did you mean "tag"?): expected only id, name, tag; use --ignore-unknown to import the file without unknown columns\n'
