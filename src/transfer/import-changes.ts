@@ -85,11 +85,12 @@ export interface PlannedRecord extends RecordTarget {
 
 /** What became of a record. */
 export interface Outcome {
-  /** `refused` if it lacks what a new plant needs. */
-  readonly result: ImportResult | 'refused'
+  readonly result: ImportResult | 'refused' | 'blank'
   /** The plant that is stored, or that conflicts. */
   readonly plant?: NewPlant
-  /** The number of values that the record has removed. */
+  /** Why it is refused. */
+  readonly reason?: string | undefined
+  /** The number of values that it has removed. */
   readonly removed?: number
 }
 
@@ -190,10 +191,10 @@ function planUpdates(
   codec: PlantCodec,
 ): PlannedUpdate[] {
   const plants = new Map(stored)
-  return records.map(({ id, values, plant }) => {
+  return records.map(({ id, values, plant, missing }) => {
     const before = plants.get(id)
     const change = before === undefined ? toCreate(plant) : toUpdate(id, values, codec)
-    if (change === undefined) return { outcome: { result: 'refused' } }
+    if (change === undefined) return { outcome: { result: 'refused', reason: missing } }
     const { result, after } = decide(before, change)
     const removed = before === undefined ? 0 : countRemoved(before, values)
     plants.set(id, known(after))

@@ -108,12 +108,11 @@ export async function importRecords(
   return isComplete
 }
 
-/** What is to become of a record: neither member if it is blank. */
-interface Planned {
+/** A record, the change that it needs unless it is blank or invalid, and what became of it. */
+interface Entry {
   readonly record: ParsedRecord<RecordValues>
   readonly plan?: PlannedRecord
-  /** Why it is refused. */
-  readonly reason?: string
+  outcome?: Outcome | undefined
 }
 
 class RecordImport {
@@ -131,35 +130,24 @@ class RecordImport {
 
   /** Stores records together. Returns false if one of them stops the import. */
   async store(records: readonly ParsedRecord<RecordValues>[]): Promise<boolean> {
-    const planned = this.#planAll(records)
-    const outcomes = await this.#change(planned.flatMap(({ plan }) => plan ?? []))
-    for (const { record, plan, reason } of planned) {
-      if (plan !== undefined) {
-        const outcome = known(outcomes.get(plan))
-        this.#report(record, plan, outcome)
-        if (this.#isStop(outcome)) return false
-      } else if (reason !== undefined) {
-        this.#refuse(record, reason)
-        if (this.#options.onError === 'stop') return false
-      } else this.#options.counts.blank += 1
-    }
-    return true
+    const entries = this.#toEntries(records)
+    const stop = await this.#change(entries)
+    for (const entry of stop === -1 ? entries : entries.slice(0, stop + 1)) this.#report(entry)
+    return stop === -1
   }
 
-  /** Plans records, up to an invalid one that stops the import. */
-  #planAll(records: readonly ParsedRecord<RecordValues>[]): Planned[] {
-    const planned: Planned[] = []
+  /** The records up to an invalid one that stops the import. */
+  #toEntries(records: readonly ParsedRecord<RecordValues>[]): Entry[] {
+    const entries: Entry[] = []
     for (const record of records) {
       const { number, result } = record
       const plan = typeof result === 'object' ? this.#plan(result, number) : result
-      if (plan === undefined) planned.push({ record })
-      else if (typeof plan === 'object') planned.push({ record, plan })
-      else {
-        planned.push({ record, reason: plan })
-        if (this.#options.onError === 'stop') break
-      }
+      if (typeof plan === 'object') entries.push({ record, plan })
+      else if (plan === undefined) entries.push({ record, outcome: { result: 'blank' } })
+      else entries.push({ record, outcome: { result: 'refused', reason: plan } })
+      if (typeof plan === 'string' && this.#options.onError === 'stop') break
     }
-    return planned
+    return entries
   }
 
   /** Says why a record is refused if it is invalid. */
@@ -169,30 +157,30 @@ class RecordImport {
     if (typeof target === 'string') return target
     const plant = toNewPlant(members, { ...values, id: target.id })
     if (typeof plant === 'object') return { ...target, values, plant: this.#codec.toPlant(plant) }
-    const canUpdate = onConflict === 'update' && !target.isNew && values['name'] === undefined
+    const canUpdate = onConflict === 'update' && !target.isNew && values.name === undefined
     return canUpdate ? { ...target, values, missing: plant } : plant
   }
 
-  /** Resolves to what became of records, up to one that stops the import. */
-  async #change(plans: readonly PlannedRecord[]): Promise<Map<PlannedRecord, Outcome>> {
-    const { store } = this.#options
-    const outcomes = new Map<PlannedRecord, Outcome>()
-    const note = (of: readonly PlannedRecord[], results: readonly Outcome[]) => {
-      for (const [index, outcome] of results.entries()) outcomes.set(known(of[index]), outcome)
-    }
-    const stored = plans.filter(({ isNew }) => !isNew)
-    note(stored, await this.#changeStored(stored))
-    const end = plans.findIndex((plan) => {
-      const outcome = outcomes.get(plan)
-      return outcome !== undefined && this.#isStop(outcome)
-    })
-    const fresh = (end === -1 ? plans : plans.slice(0, end)).filter(({ isNew }) => isNew)
-    const plants = fresh.map(({ plant }) => known(plant))
-    note(fresh, await createPlants(store, plants, this.#ids))
-    return outcomes
+  /** Changes the plants of records, up to one that stops the import. Resolves to its index, or to -1. */
+  async #change(entries: readonly Entry[]): Promise<number> {
+    const { store, onConflict, onError } = this.#options
+    const stored = entries.filter(({ plan }) => plan?.isNew === false)
+    const changed = await this.#changeStored(stored.map(({ plan }) => known(plan)))
+    for (const [index, entry] of stored.entries()) entry.outcome = changed[index]
+    const stop = entries.findIndex(
+      ({ outcome }) =>
+        (outcome?.result === 'conflict' && onConflict === 'stop') ||
+        (outcome?.result === 'refused' && onError === 'stop'),
+    )
+    const isBefore = (index: number) => stop === -1 || index < stop
+    const fresh = entries.filter(({ plan }, index) => plan?.isNew && isBefore(index))
+    const plants = fresh.map(({ plan }) => known(plan?.plant))
+    const created = await createPlants(store, plants, this.#ids)
+    for (const [index, entry] of fresh.entries()) entry.outcome = created[index]
+    return stop
   }
 
-  /** Changes plants whose ids are known. */
+  /** Changes plants whose ids are not chosen. */
   async #changeStored(plans: readonly PlannedRecord[]): Promise<Outcome[]> {
     const { store, onConflict, onError, find } = this.#options
     if (onConflict === 'update') {
@@ -203,40 +191,28 @@ class RecordImport {
     return results.map((result, index) => ({ result, plant: known(plants[index]) }))
   }
 
-  #isStop({ result }: Outcome): boolean {
-    const { onConflict, onError } = this.#options
-    return result === 'conflict'
-      ? onConflict === 'stop'
-      : result === 'refused' && onError === 'stop'
-  }
-
-  #refuse({ number }: ParsedRecord<unknown>, reason: string, conflicting?: NewPlant): void {
+  #report({ record, outcome }: Entry): void {
     const { counts, locate, onRefused } = this.#options
-    counts.refused += 1
-    onRefused(locate(number), reason, conflicting)
-  }
-
-  #report(
-    record: ParsedRecord<unknown>,
-    { id, missing = '' }: PlannedRecord,
-    { result, plant, removed = 0 }: Outcome,
-  ): void {
-    const { counts, locate, onFirst, onRepeated, onIgnored } = this.#options
     const { number, ignored } = record
-    if (plant === undefined || result === 'refused') return this.#refuse(record, missing)
+    const { result, plant, reason = '', removed = 0 } = known(outcome)
+    const isFirst = result !== 'conflict' && counts[result] === 0
+    counts[result === 'conflict' ? 'refused' : result] += 1
+    if (result === 'refused') onRefused(locate(number), reason)
+    if (plant === undefined || result === 'refused' || result === 'blank') return
+    const { id } = plant
     const first = this.#firstRecords.get(id)
     const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
     if (result === 'conflict') {
-      const reason = repetition && `${repetition} with different content`
-      return this.#refuse(record, reason || toFailure(id, 'plant-exists').message, plant)
+      const conflict = repetition && `${repetition} with different content`
+      onRefused(locate(number), conflict || toFailure(id, 'plant-exists').message, plant)
+      return
     }
     if (first === undefined && this.#firstRecords.size < REMEMBERED_IDS) {
       this.#firstRecords.set(id, number)
     }
-    if (counts[result] === 0) onFirst?.(result, locate(number), plant)
-    counts[result] += 1
+    if (isFirst) this.#options.onFirst?.(result, locate(number), plant)
     counts.removed += removed
-    if (repetition) onRepeated?.(locate(number), `${repetition} (${result})`)
-    if (ignored !== undefined) onIgnored?.(ignored)
+    if (repetition) this.#options.onRepeated?.(locate(number), `${repetition} (${result})`)
+    if (ignored !== undefined) this.#options.onIgnored?.(ignored)
   }
 }
