@@ -58,14 +58,13 @@ export function detectDialect(
   const read = (separator: Separator, quote: Quote): Candidate => {
     const firstLine = line === undefined ? 1 : 2
     const dialect: Dialect = { separator, quote, hasReturnsOnly, firstLine }
-    return describe(dialect, take(dialect, text, isAll))
+    return describe(dialect, take(dialect, text, isAll), members)
   }
   const chosen = choices.separator ?? named
-  const quotes = choices.quote === undefined ? guessQuotes(text) : [choices.quote]
-  const candidates = quotes.flatMap((quote) =>
-    (chosen === undefined ? separators : [chosen]).map((separator) => read(separator, quote)),
-  )
-  const [quote = '"'] = quotes
+  const quote = choices.quote ?? guessQuote(text)
+  const candidates = (chosen === undefined ? separators : [chosen]).map((each) => read(each, quote))
+  // As in the files of GBIF.
+  if (choices.quote === undefined && (chosen ?? '\t') === '\t') candidates.push(read('\t', ''))
   const { dialect, records, width } =
     best(candidates, chosen !== undefined) ??
     best([read(RARE_SEPARATOR, quote)], false) ??
@@ -81,13 +80,19 @@ interface Candidate {
   readonly records: readonly FileRecord[]
   /** How many fields most records have. */
   readonly width: number
+  /** How many members a record near the start names. Zero if it is one, which can be chance. */
+  readonly named: number
   /** How well the records agree. Zero if they do not. */
   readonly score: number
 }
 
 function best(candidates: readonly Candidate[], isChosen: boolean): Candidate | undefined {
   let found: Candidate | undefined
-  for (const each of candidates) if (each.score > (found?.score ?? 0)) found = each
+  for (const each of candidates) {
+    const { named, score } = found ?? { named: 0, score: 0 }
+    // Names and other text can have separators as regularly as rows.
+    if (each.named > named || (each.named === named && each.score > score)) found = each
+  }
   return found ?? (isChosen ? candidates[0] : undefined)
 }
 
@@ -102,13 +107,17 @@ function take(dialect: Dialect, text: string, isAll: boolean): readonly FileReco
   return records
 }
 
-/** Double quotes, or single ones around the first fields. Without any, as in the files of GBIF, if these do not fit. */
-function guessQuotes(text: string): readonly Quote[] {
-  return /^\s*'[^'\r\n]*'\s*[,;|\t]\s*'/.test(text) ? ["'"] : ['"', '']
+/** Double quotes, unless the first fields are in single ones. */
+function guessQuote(text: string): Quote {
+  return /^\s*'[^'\r\n]*'\s*[,;|\t]\s*'/.test(text) ? "'" : '"'
 }
 
 /** Records of more than one field agree on their number, from one of the first ones on. */
-function describe(dialect: Dialect, records: readonly FileRecord[]): Candidate {
+function describe(
+  dialect: Dialect,
+  records: readonly FileRecord[],
+  members: readonly Member[],
+): Candidate {
   const filled = records.filter(({ isBlank }) => !isBlank)
   const widths = filled.map(({ values }) => Object.keys(values).length)
   const counts = new Map<number, number>()
@@ -124,12 +133,16 @@ function describe(dialect: Dialect, records: readonly FileRecord[]): Candidate {
   const isRegular = faults <= filled.length / 2
   // Quotes are read as such unless that causes faults.
   const quality = dialect.quote === '' ? 0.9 : 1 - faults / Math.max(filled.length, 1)
-  return { dialect, records, width, score: isRegular ? share * share * quality * (width - 1) : 0 }
+  const most = Math.max(0, ...filled.slice(0, HEADER_MAX).map((each) => countNames(each, members)))
+  const named = most > 1 ? most : 0
+  const score = isRegular ? share * share * quality * (width - 1) : 0
+  return { dialect, records, width, named, score }
 }
 
 /**
- * The first record with the most names of members, or the first wide one with several fields. There is no header if it
- * has a number that the next record also has, or if there is only one column, without a name.
+ * The first record with the most names of members, or the first wide one with several fields. Unless it
+ * has several names, there is no header if it has a number where the next record has one too, or if there is only one
+ * column, without a name.
  */
 function guessHeader(
   records: readonly FileRecord[],
@@ -138,15 +151,21 @@ function guessHeader(
 ): Header {
   const first = records.filter(({ isBlank }) => !isBlank).slice(0, HEADER_MAX)
   const cells = first.map(({ values }) => Object.values(values).map((cell) => String(cell ?? '')))
-  const named = cells.map((each) => each.filter((cell) => isNamed(members, cell)).length)
+  const named = first.map((each) => countNames(each, members))
   const most = Math.max(...named)
   const isWide = (each: readonly string[]) =>
     each.length === width && each.filter((cell) => cell.trim() !== '').length > width / 2
   const index = most > 0 ? named.indexOf(most) : cells.findIndex(isWide)
   const [header = [], next = []] = cells.slice(Math.max(index, 0))
-  const hasNumbers = header.some((cell, at) => isNumber(cell) && isNumber(next[at] ?? ''))
+  const hasNumbers =
+    most < 2 && header.some((cell, at) => isNumber(cell) && isNumber(next[at] ?? cell))
   const line = first[Math.max(index, 0)]?.number ?? 1
   return hasNumbers || (width === 1 && most === 0) ? 'none' : line
+}
+
+/** How many cells of a record are the names of members. */
+function countNames({ values }: FileRecord, members: readonly Member[]): number {
+  return Object.values(values).filter((cell) => isNamed(members, String(cell ?? ''))).length
 }
 
 function isNumber(text: string): boolean {

@@ -81,11 +81,16 @@ export async function recognizeFile(
   members: readonly Member[],
   choices: FileChoices = {},
 ): Promise<PlantFile> {
-  recognizeBytes(start)
-  const encoding = choices.encoding ?? detectEncoding(start)
-  const text = await decodeStart(start, encoding)
+  // An export of no plants is empty.
+  if (start.length > 0 || choices.format !== 'ndjson') recognizeBytes(start)
+  const detected = choices.encoding ?? detectEncoding(start)
+  const detectedText = await decodeStart(start, detected)
+  // JSON is UTF-8, so that a byte which is not costs a record (RFC 8259 §8.1).
+  const isJson = detected === 'windows-1252' && /^\s*[[{]/.test(detectedText)
+  const encoding = isJson && choices.encoding === undefined ? 'utf-8' : detected
+  const text = encoding === detected ? detectedText : await decodeStart(start, encoding)
   refuseOtherText(text)
-  const format = choices.format ?? detectFormat(text)
+  const format = choices.format ?? detectFormat(text, isWhole)
   const base = { format, encoding, arrays: [], array: undefined, isEscaped: false, candidates: [] }
   if (format === 'csv') {
     const detected = detectDialect(text, isWhole, members, choices)
@@ -179,7 +184,7 @@ async function decodeStart(start: Uint8Array, encoding: Encoding): Promise<strin
  *
  * @throws FileProblem if it is JSON without plants
  */
-function detectFormat(text: string): Exclude<Format, 'xlsx'> {
+function detectFormat(text: string, isWhole: boolean): Exclude<Format, 'xlsx'> {
   const [first] = text.trimStart()
   if (first === '[') return 'json'
   if (first !== '{') return 'csv'
@@ -187,7 +192,8 @@ function detectFormat(text: string): Exclude<Format, 'xlsx'> {
   const hasOthers = others.some((other) => other.trim() !== '')
   if (hasOthers && isRecord(line)) return 'ndjson'
   if (findArrays(text).length > 0) return 'json'
-  if (others.some(isRecord) || (!hasOthers && hasValues(line))) return 'ndjson'
+  const isLong = others.length === 0 && !isWhole
+  if (others.some(isRecord) || (!hasOthers && hasValues(line)) || isLong) return 'ndjson'
   throw new FileProblem(NO_ARRAY)
 }
 

@@ -1,4 +1,6 @@
 import type { components } from '../generated/api.gen.ts'
+import { exactDecimal } from '../json/decimal.ts'
+import { INEXACT } from '../json/int64.ts'
 import { canBeEmpty, expectations, readOwn } from '../members/member-text.ts'
 import { isValueOf, type Member, type MemberValue, ownValue } from '../members/members.ts'
 import { inPlainWords, problemOf } from '../members/value-rules.ts'
@@ -99,8 +101,8 @@ function readValue(member: Member, given: unknown, format: Format): unknown {
   if (isText) return readCell(member, given)
   if (typeof given !== 'bigint' || member.type === 'int64') return given
   // All integers of JSON files are bigints.
-  const number = Number(given)
-  return BigInt(number) === given ? number : given
+  const number = exactDecimal(String(given))
+  return number === INEXACT ? given : number
 }
 
 function readCell(member: Member, text: string): MemberValue | undefined {

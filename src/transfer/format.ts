@@ -1,5 +1,4 @@
 import { extname } from 'node:path'
-import type { Format } from '../../core/files/readers.ts'
 import type { ExportFormat, RecordFormat } from '../../core/files/record-formats.ts'
 import { keysOf } from '../../core/known.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
@@ -9,40 +8,31 @@ import { FileError } from '../system/user-errors.ts'
 /** The file name that stands for standard input or output. */
 export const STDIO = '-'
 
-const EXTENSIONS: { readonly [Each in Format]: readonly string[] } = {
+const EXTENSIONS: { readonly [Each in ExportFormat]: readonly string[] } = {
   ndjson: ['.ndjson', '.jsonl'],
   csv: ['.csv'],
-  json: ['.json'],
 }
 
-/** The formats that can be imported. */
-export const formats = keysOf(EXTENSIONS)
+/** The formats that can be exported. */
+export const exportFormats = keysOf(EXTENSIONS)
 
-export const exportFormats: readonly ExportFormat[] = ['ndjson', 'csv']
-
-/** Completes the error of `detectFormat` for commands with a `--format` option. */
-export function formatHint(formats: readonly Format[]): string {
-  return `; otherwise use --format ${formats.join(' or ')}`
+/** Whether the name of a file says that it is NDJSON. */
+export function isNdjsonName(file: string): boolean {
+  return EXTENSIONS.ndjson.includes(extname(file).toLowerCase())
 }
 
 /**
- * Determines the format of a file from its extension.
+ * Determines the format of an export from the extension of its file.
  *
- * @param allowed the formats to choose from
- * @param hint appended to the error message
  * @throws FileError if the extension is unknown
  */
-export function detectFormat<Allowed extends Format>(
-  file: string,
-  allowed: readonly Allowed[],
-  hint = '',
-): Allowed {
+export function detectFormat(file: string): ExportFormat {
   const extension = extname(file).toLowerCase()
-  const format = allowed.find((each) => EXTENSIONS[each].includes(extension))
+  const format = exportFormats.find((each) => EXTENSIONS[each].includes(extension))
   if (format !== undefined) return format
-  const endings = allowed.flatMap((each) => EXTENSIONS[each]).join(', ')
+  const endings = Object.values(EXTENSIONS).flat().join(', ')
   throw new FileError(
-    `cannot tell the format of ${file}: expected a name ending in one of ${endings}${hint}`,
+    `cannot tell the format of ${file}: expected a name ending in one of ${endings}; otherwise use --format ${exportFormats.join(' or ')}`,
   )
 }
 

@@ -1,77 +1,51 @@
+import { type RecordValues, toNewPlant } from '../../core/files/record-mapper.ts'
 import { known } from '../../core/known.ts'
+import type { Member } from '../../core/members/members.ts'
 import { toFailure } from '../../service/failure-messages.ts'
-import type {
-  ChangeResult,
-  ListResult,
-  NewPlant,
-  PlantChange,
-} from '../../service/store/plant-store.ts'
-import type { ApplyMode } from '../../service/store/record-store.ts'
+import { PlantCodec } from '../../service/plant-codec.ts'
+import type { NewPlant } from '../../service/store/plant-store.ts'
+import {
+  type ConflictAction,
+  createPlants,
+  type ImportStore,
+  importPlants,
+  type OnError,
+  type Outcome,
+  type PlannedRecord,
+  type StoredResult,
+  updatePlants,
+} from './import-changes.ts'
+import type { PlantFinder } from './plant-finder.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
+import { givenIds, REMEMBERED_IDS, type RecordIds } from './record-ids.ts'
 
-/** What to do about an invalid record. */
-export const onErrors = ['stop', 'skip'] as const
-export type OnError = (typeof onErrors)[number]
-
-/** What to do if a different plant is stored under the id of a record. */
-export const onConflicts = ['stop', 'keep', 'replace'] as const
-export type OnConflict = (typeof onConflicts)[number]
-
-/** `refuse` counts such a record as refused and imports the rest: for a dry run, which reads the whole file. */
-export type ConflictAction = OnConflict | 'refuse'
-
-/** The type of change for each plant of the file, and what its results mean to an import. */
-const CHANGES: {
-  readonly [action in ConflictAction]: {
-    readonly type: 'create' | 'put'
-    readonly mode: ApplyMode
-    readonly results: { readonly [result in ChangeResult]?: ImportResult }
-  }
-} = {
-  stop: {
-    type: 'create',
-    mode: 'all-or-none',
-    results: { created: 'created', unchanged: 'replayed', 'plant-exists': 'conflict' },
-  },
-  refuse: {
-    type: 'create',
-    mode: 'each',
-    results: { created: 'created', unchanged: 'replayed', 'plant-exists': 'conflict' },
-  },
-  keep: {
-    type: 'create',
-    mode: 'each',
-    results: { created: 'created', unchanged: 'replayed', 'plant-exists': 'kept' },
-  },
-  replace: {
-    type: 'put',
-    mode: 'each',
-    results: { created: 'created', unchanged: 'replayed', changed: 'replaced' },
-  },
-}
-
-type ImportResult = StoredResult | 'conflict'
-
-/** The results of records that are not refused. */
-export type StoredResult = 'created' | 'replayed' | 'kept' | 'replaced'
-
-export type ImportChange = Extract<PlantChange, { readonly type: 'create' | 'put' }>
-
-/** The part of the store that an import needs. */
-export interface ImportStore {
-  /** See PlantStore.apply. */
-  apply(changes: readonly ImportChange[], mode: ApplyMode): Promise<ListResult>
-}
-
-/** Number of records per result. `blank` counts records without any value. */
-export type Counts = Record<StoredResult | 'refused' | 'blank', number>
+/**
+ * Number of records per result. `blank` counts records without any value, and `removed` the values that updates have
+ * removed.
+ */
+export type Counts = Record<StoredResult | 'refused' | 'blank' | 'removed', number>
 
 export function newCounts(): Counts {
-  return { created: 0, replayed: 0, replaced: 0, kept: 0, refused: 0, blank: 0 }
+  return {
+    created: 0,
+    replayed: 0,
+    replaced: 0,
+    updated: 0,
+    kept: 0,
+    refused: 0,
+    blank: 0,
+    removed: 0,
+  }
 }
 
 export interface RecordImportOptions {
   readonly store: ImportStore
+  /** Those of a plant. */
+  readonly members: readonly Member[]
+  /** By default, records have ids. */
+  readonly ids?: RecordIds
+  /** `update` needs it. */
+  readonly find?: PlantFinder
   readonly onConflict: ConflictAction
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
@@ -99,23 +73,17 @@ export const TRANSACTION_RECORDS = 16_000
 /** Number of input bytes that fill a transaction, for large records. */
 const TRANSACTION_BYTES = 2 ** 22
 
-/** How many ids are remembered to recognize repeated ones: as many as a spreadsheet has rows. They take 60 MB. */
-export const REMEMBERED_IDS = 2 ** 20
-
-/** The number of the first record with each id that was not refused. */
-type FirstRecords = Map<bigint, number>
-
 /**
  * Stores records in file order. If `batches` fails, stores the records before the failure first.
  *
  * @returns false if a refused record stopped the import: the records before it are stored, those after it are not
- * @throws StoreUnavailable, and the errors of `batches`
+ * @throws StoreUnavailable, FileError if there is no id for a new plant, and the errors of `batches`
  */
 export async function importRecords(
   batches: AsyncIterable<RecordBatch>,
   options: RecordImportOptions,
 ): Promise<boolean> {
-  const firstRecords: FirstRecords = new Map()
+  const target = new RecordImport(options)
   let pending: ParsedRecord[] = []
   let storedBytes = 0
   let failure: { readonly error: unknown } | undefined
@@ -129,81 +97,122 @@ export async function importRecords(
   for await (const { records, endByte } of readable()) {
     pending = pending.concat(records)
     if (pending.length < TRANSACTION_RECORDS && endByte - storedBytes < TRANSACTION_BYTES) continue
-    if (!(await storeRecords(pending, firstRecords, options))) return false
+    if (!(await target.store(pending))) return false
     options.onProgress(endByte)
     storedBytes = endByte
     pending = []
   }
-  const isComplete = await storeRecords(pending, firstRecords, options)
+  const isComplete = await target.store(pending)
   // A refused record comes before the failure, and is already reported.
   if (isComplete && failure !== undefined) throw failure.error
   return isComplete
 }
 
-/** Stores records together. Returns false if one of them stops the import. */
-async function storeRecords(
-  records: readonly ParsedRecord[],
-  firstRecords: FirstRecords,
-  options: RecordImportOptions,
-): Promise<boolean> {
-  const { store, onConflict, onError, counts, locate, onRefused, onRepeated } = options
-  const isInvalid = ({ result }: ParsedRecord) => typeof result === 'string'
-  const stopAt = onError === 'stop' ? records.findIndex(isInvalid) : -1
-  const selected = stopAt === -1 ? records : records.slice(0, stopAt + 1)
-  const plants = selected.flatMap(({ result }) => (typeof result === 'object' ? result : []))
-  const results = plants.length === 0 ? [] : await importPlants(store, plants, onConflict)
-  let next = 0
-  for (const { number, result, ignored } of selected) {
-    if (result === undefined) {
-      counts.blank += 1
-      continue
-    }
-    if (typeof result === 'string') {
-      counts.refused += 1
-      onRefused(locate(number), result)
-      continue
-    }
-    const { id } = result
-    const imported = known(results[next++])
-    const first = firstRecords.get(id)
-    const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
-    if (imported === 'conflict') {
-      counts.refused += 1
-      const reason = repetition && `${repetition} with different content`
-      onRefused(locate(number), reason || toFailure(id, 'plant-exists').message, result)
-      if (onConflict === 'refuse') continue
-      // The store imports nothing after a conflict.
-      return false
-    }
-    if (first === undefined && firstRecords.size < REMEMBERED_IDS) firstRecords.set(id, number)
-    if (counts[imported] === 0) options.onFirst?.(imported, locate(number), result)
-    counts[imported] += 1
-    if (repetition) onRepeated?.(locate(number), `${repetition} (${imported})`)
-    if (ignored !== undefined) options.onIgnored?.(ignored)
-  }
-  return stopAt === -1
+/** A record, the change that it needs unless it is blank or invalid, and what became of it. */
+interface Entry {
+  readonly record: ParsedRecord
+  readonly plan?: PlannedRecord
+  outcome?: Outcome | undefined
 }
 
-/**
- * Stores plants, in one transaction unless they affect too much text, and resolves to their results in the same order.
- * With `stop`, those from the first conflict on are not stored, and the results end with a conflict.
- */
-export async function importPlants(
-  store: ImportStore,
-  plants: readonly NewPlant[],
-  onConflict: ConflictAction,
-): Promise<ImportResult[]> {
-  const { type, mode, results } = CHANGES[onConflict]
-  const changes = plants.map((plant) => ({ ...plant, type }))
-  const applied = await store.apply(changes, mode)
-  if (applied === 'too-large') {
-    const middle = Math.ceil(plants.length / 2)
-    const first = await importPlants(store, plants.slice(0, middle), onConflict)
-    if (onConflict === 'stop' && first.at(-1) === 'conflict') return first
-    return [...first, ...(await importPlants(store, plants.slice(middle), onConflict))]
+class RecordImport {
+  readonly #options: RecordImportOptions
+  readonly #ids: RecordIds
+  readonly #codec: PlantCodec
+  /** The number of the first record with each id that was not refused. */
+  readonly #firstRecords = new Map<bigint, number>()
+
+  constructor(options: RecordImportOptions) {
+    this.#options = options
+    this.#ids = options.ids ?? givenIds
+    this.#codec = new PlantCodec(options.members)
   }
-  const imported = applied.map((result) => known(results[result]))
-  const conflict = imported.indexOf('conflict')
-  if (conflict === -1 || mode === 'each') return imported
-  return [...(await importPlants(store, plants.slice(0, conflict), onConflict)), 'conflict']
+
+  /** Stores records together. Returns false if one of them stops the import. */
+  async store(records: readonly ParsedRecord[]): Promise<boolean> {
+    const entries = this.#toEntries(records)
+    const stop = await this.#change(entries)
+    for (const entry of stop === -1 ? entries : entries.slice(0, stop + 1)) this.#report(entry)
+    return stop === -1
+  }
+
+  /** The records up to an invalid one that stops the import. */
+  #toEntries(records: readonly ParsedRecord[]): Entry[] {
+    const entries: Entry[] = []
+    for (const record of records) {
+      const { number, result } = record
+      const plan = typeof result === 'object' ? this.#plan(result, number) : result
+      if (typeof plan === 'object') entries.push({ record, plan })
+      else if (plan === undefined) entries.push({ record, outcome: { result: 'blank' } })
+      else entries.push({ record, outcome: { result: 'refused', reason: plan } })
+      if (typeof plan === 'string' && this.#options.onError === 'stop') break
+    }
+    return entries
+  }
+
+  /** Says why a record is refused if it is invalid. */
+  #plan(values: RecordValues, number: number): PlannedRecord | string {
+    const { members, onConflict } = this.#options
+    const target = this.#ids.find(values, number)
+    if (typeof target === 'string') return target
+    const plant = toNewPlant(members, { ...values, id: target.id })
+    if (typeof plant === 'object') return { ...target, values, plant: this.#codec.toPlant(plant) }
+    const canUpdate = onConflict === 'update' && !target.isNew && values.name === undefined
+    return canUpdate ? { ...target, values, missing: plant } : plant
+  }
+
+  /** Changes the plants of records, up to one that stops the import. Resolves to its index, or to -1. */
+  async #change(entries: readonly Entry[]): Promise<number> {
+    const { store, onConflict, onError } = this.#options
+    const stored = entries.filter(({ plan }) => plan?.isNew === false)
+    const changed = await this.#changeStored(stored.map(({ plan }) => known(plan)))
+    for (const [index, entry] of stored.entries()) entry.outcome = changed[index]
+    const stop = entries.findIndex(
+      ({ outcome }) =>
+        (outcome?.result === 'conflict' && onConflict === 'stop') ||
+        (outcome?.result === 'refused' && onError === 'stop'),
+    )
+    const isBefore = (index: number) => stop === -1 || index < stop
+    const fresh = entries.filter(({ plan }, index) => plan?.isNew && isBefore(index))
+    const plants = fresh.map(({ plan }) => known(plan?.plant))
+    const created = await createPlants(store, plants, this.#ids)
+    for (const [index, entry] of fresh.entries()) entry.outcome = created[index]
+    return stop
+  }
+
+  /** Changes plants whose ids are not chosen. */
+  async #changeStored(plans: readonly PlannedRecord[]): Promise<Outcome[]> {
+    const { store, onConflict, onError, find } = this.#options
+    if (onConflict === 'update') {
+      return updatePlants(plans, { store, find: known(find), codec: this.#codec, onError })
+    }
+    const plants = plans.map(({ plant }) => known(plant))
+    const results = await importPlants(store, plants, onConflict)
+    return results.map((result, index) => ({ result, plant: known(plants[index]) }))
+  }
+
+  #report({ record, outcome }: Entry): void {
+    const { counts, locate, onRefused } = this.#options
+    const { number, ignored } = record
+    const { result, plant, reason = '', removed = 0 } = known(outcome)
+    const isFirst = result !== 'conflict' && counts[result] === 0
+    counts[result === 'conflict' ? 'refused' : result] += 1
+    if (result === 'refused') onRefused(locate(number), reason)
+    if (plant === undefined || result === 'refused' || result === 'blank') return
+    const { id } = plant
+    const first = this.#firstRecords.get(id)
+    const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
+    if (result === 'conflict') {
+      const conflict = repetition && `${repetition} with different content`
+      onRefused(locate(number), conflict || toFailure(id, 'plant-exists').message, plant)
+      return
+    }
+    if (first === undefined && this.#firstRecords.size < REMEMBERED_IDS) {
+      this.#firstRecords.set(id, number)
+    }
+    if (isFirst) this.#options.onFirst?.(result, locate(number), plant)
+    counts.removed += removed
+    if (repetition) this.#options.onRepeated?.(locate(number), `${repetition} (${result})`)
+    if (ignored !== undefined) this.#options.onIgnored?.(ignored)
+  }
 }

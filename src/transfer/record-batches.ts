@@ -1,5 +1,4 @@
 import { type Column, columnsOf, type Mapping } from '../../core/files/columns.ts'
-import type { Encoding } from '../../core/files/encoding.ts'
 import { FileProblem } from '../../core/files/file-kind.ts'
 import type { FileRecord } from '../../core/files/file-record.ts'
 import {
@@ -10,18 +9,24 @@ import {
 } from '../../core/files/plant-file.ts'
 import { describeRecords } from '../../core/files/record-formats.ts'
 import { type ReadValues, recordMapper } from '../../core/files/record-mapper.ts'
+import { NEWLINE } from '../../core/json/bytes.ts'
 import type { Member } from '../../core/members/members.ts'
 import { FileError } from '../system/user-errors.ts'
+import { isNdjsonName } from './format.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
-import { describeUnknown, listNames, NAMES_MAX, quote } from './unknown-fields.ts'
+import { describeUnknown, listNames, NAMES_MAX, quote as quoteText } from './unknown-fields.ts'
 
 /** The file has columns other than those of a plant, whose data would be lost. */
 export class UnknownColumns extends FileError {}
+
+const CR = 13
 
 const CUT_OFF = 'the input ends within this line; end it with a newline if it is complete'
 
 /** How to read a file. */
 export interface ReadOptions extends FileChoices {
+  /** Its name. An empty file can be NDJSON only by its name or by choice. */
+  readonly file: string
   /** Those of a plant. */
   readonly members: readonly Member[]
   /** The columns of members, such as `name=Taxon`. Several columns of a member are joined. */
@@ -38,7 +43,7 @@ export interface ReadOptions extends FileChoices {
 
 /** The records of a file, and how they are read. */
 export interface RecordSource
-  extends Pick<PlantFile, 'format' | 'encoding' | 'dialect' | 'header'> {
+  extends Pick<PlantFile, 'format' | 'encoding' | 'dialect' | 'header' | 'array'> {
   /** The columns of each member, for people. */
   readonly columns: ReadonlyMap<string, readonly string[]>
   readonly batches: AsyncGenerator<RecordBatch, void>
@@ -58,7 +63,14 @@ export async function openRecords(
   const { members } = options
   try {
     const { start, isWhole, all } = await readStart(chunks)
-    const file = await recognizeFile(start, isWhole, members, options)
+    const isEmpty = start.length === 0 && isNdjsonName(options.file)
+    const choices = isEmpty ? { ...options, format: 'ndjson' as const } : options
+    const file = await recognizeFile(start, isWhole, members, choices)
+    // Without a line break, the header may not be complete.
+    const isCutOff = options.canBeCutOff && isWhole && ![CR, NEWLINE].includes(start.at(-1) ?? CR)
+    if (isCutOff && file.dialect !== undefined && file.sample.length === 0) {
+      throw new FileError(CUT_OFF)
+    }
     const mapping = chooseColumns(file, options)
     requireColumns(file, mapping, options)
     const parse = recordParser(file, mapping, options)
@@ -88,8 +100,40 @@ async function* parseBatches(
   }
 }
 
+/** Errors of commands follow a colon, and have no final period. */
 function toFileError(error: unknown): unknown {
-  return error instanceof FileProblem ? new FileError(error.message, { cause: error }) : error
+  if (!(error instanceof FileProblem)) return error
+  const { message } = error
+  return new FileError(`${message.charAt(0).toLowerCase()}${message.slice(1, -1)}`, {
+    cause: error,
+  })
+}
+
+/** How a file is read, as a line. Empty if it is read as this service writes it. */
+export function describeReading({
+  format,
+  encoding,
+  dialect,
+  header,
+  array,
+  columns,
+}: RecordSource): string {
+  const { separator = ',', quote = '"' } = dialect ?? {}
+  const parts = [
+    ...(encoding === 'utf-8' ? [] : [encoding]),
+    ...([',', ';', '\t'].includes(separator)
+      ? []
+      : [`separator ${separator === '' ? 'none' : JSON.stringify(separator)}`]),
+    ...(quote === '"' ? [] : [`quote ${quote || 'none'}`]),
+    ...(header === undefined || header === 1 ? [] : [`header ${header}`]),
+    ...(array === undefined ? [] : [`array ${array}`]),
+    ...[...columns].flatMap(([name, labels]) =>
+      labels.length === 0 || (labels.length === 1 && labels[0] === name)
+        ? []
+        : [`${name} from ${labels.map((label) => quoteText(label)).join(' and ')}`],
+    ),
+  ]
+  return parts.length === 0 ? '' : `read as ${format}: ${parts.join(', ')}\n`
 }
 
 /** Reads the start of a file, which `all` repeats. */
@@ -126,7 +170,7 @@ function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions):
     const [, name = '', column = ''] = /^(.*?)=(.*)$/s.exec(choice) ?? []
     if (members.every((member) => member.name !== name)) {
       throw new FileError(
-        `--column ${quote(choice)}: expected a member and a column, as in name=Taxon; the members are ${listNames(members)}`,
+        `--column ${quoteText(choice)}: expected a member and a column, as in name=Taxon; the members are ${listNames(members)}`,
       )
     }
     const found = file.columns.find(
@@ -134,7 +178,7 @@ function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions):
     )
     if (found === undefined) {
       throw new FileError(
-        `--column ${quote(choice)}: the file has no such column; ${describeColumns(file.columns)}`,
+        `--column ${quoteText(choice)}: the file has no such column; ${describeColumns(file.columns)}`,
       )
     }
     chosen[name] = [...(Object.hasOwn(chosen, name) ? (chosen[name] ?? []) : []), found.key]
@@ -142,9 +186,11 @@ function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions):
   const used = new Set(Object.values(chosen).flat())
   const guessed = members.flatMap(({ name }) => {
     const keys = columnsOf(file.guess, name).filter((key) => !used.has(key))
-    // A member can be in a later record alone.
-    const isLate = keys.length === 0 && file.dialect === undefined && !used.has(name)
-    return [[name, isLate ? [name] : keys]]
+    if (keys.length > 0) return [[name, keys]]
+    // Its values are not ids, which the records say, or a member is in a later record alone.
+    const key =
+      file.dialect === undefined ? name : file.columns.find((each) => each.name === name)?.key
+    return key === undefined || used.has(key) ? [] : [[name, [key]]]
   })
   return { ...Object.fromEntries(guessed), ...chosen }
 }
@@ -157,6 +203,11 @@ function requireColumns(file: PlantFile, mapping: Mapping, options: ReadOptions)
     required = members.filter(({ isRequired }) => isRequired),
     ignoreColumns,
   } = options
+  if (file.columns.length === 0) {
+    throw new FileError(
+      `the file is empty: expected a header such as ${describeRecords(members).csvHeader}`,
+    )
+  }
   const used = new Set(Object.values(mapping).flat())
   const unknown = file.columns.filter(({ key }) => !used.has(key))
   const missing = required.filter(({ name }) => columnsOf(mapping, name).length === 0)
@@ -176,7 +227,7 @@ function requireColumns(file: PlantFile, mapping: Mapping, options: ReadOptions)
 }
 
 function describeColumns(columns: readonly Column[]): string {
-  const labels = columns.slice(0, NAMES_MAX).map(({ label }) => quote(label))
+  const labels = columns.slice(0, NAMES_MAX).map(({ label }) => quoteText(label))
   const more = columns.length > NAMES_MAX ? ` and ${columns.length - NAMES_MAX} more` : ''
   return `its columns are ${labels.join(', ')}${more}`
 }

@@ -1,13 +1,17 @@
 import { access } from 'node:fs/promises'
-import type { ContractDocument } from '../../core/contract/contract.ts'
+import type { ErrorObject } from 'ajv'
+import { type ContractDocument, plantMembers } from '../../core/contract/contract.ts'
+import { compileComponent } from '../../core/contract/validators.ts'
 import { counted } from '../../core/files/formats.ts'
+import type { RecordValues } from '../../core/files/record-mapper.ts'
+import { known } from '../../core/known.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
-import { detectFormat, formats } from './format.ts'
-import { type ImportStore, importRecords, newCounts } from './import.ts'
+import { importRecords, newCounts, type RecordImportOptions } from './import.ts'
+import type { ImportStore } from './import-changes.ts'
 import { openInput } from './input.ts'
-import { type RecordBatch, recordValidator } from './record.ts'
-import { readRecords } from './record-batches.ts'
+import type { RecordBatch } from './record.ts'
+import { openRecords } from './record-batches.ts'
 
 /**
  * Stores the seed. Plants that are already stored do not change.
@@ -23,25 +27,25 @@ export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
  *
  * @param contract can have own fields
  * @param seed the name of a file, or plants as in the API
- * @throws FileError if the file cannot be read or its format is unknown
+ * @throws FileError if the file cannot be read
  */
 export async function prepareSeed(
   contract: ContractDocument,
   seed: string | readonly object[] = [],
 ): Promise<Seeder> {
   if (typeof seed !== 'string') return preparePlants(contract, seed)
-  const format = detectFormat(seed, formats)
+  const members = plantMembers(contract)
   await access(seed).catch((error) => {
     throw fileError(`cannot read ${seed}`, error)
   })
   return async (store, signal) => {
-    const { counted } = readers[format]
     const { chunks, isFile } = await openInput(seed, signal)
     const counts = newCounts()
     try {
-      const options = { contract, refuseMembers: true, canBeCutOff: !isFile }
-      const batches = readRecords(format, chunks, options)
-      await importSeed(batches, store, (number) => `${counted} ${number}`, counts)
+      const options = { file: seed, members, refuseMembers: true, canBeCutOff: !isFile }
+      const { format, batches } = await openRecords(chunks, options)
+      const locate = (number: number) => `${counted[format]} ${number}`
+      await importSeed(batches, { store, members, locate, counts })
     } catch (error) {
       if (error instanceof Interrupted) {
         const { created, replayed } = counts
@@ -59,28 +63,34 @@ export async function prepareSeed(
 function preparePlants(contract: ContractDocument, plants: readonly object[]): Seeder {
   // Compiling the validator would slow down every start.
   if (plants.length === 0) return async () => {}
-  const validate = recordValidator(contract)
-  // The validator modifies its argument, so it gets copies.
-  const records = plants.map((plant, number) => ({ number, result: validate({ ...plant }) }))
+  const isNewPlant = compileComponent(contract, 'NewPlant')
+  const members = plantMembers(contract)
+  const read = (plant: object): RecordValues | string => {
+    // The validator modifies its argument.
+    const values = { ...plant } as RecordValues
+    return isNewPlant(values) ? values : describeError(known(isNewPlant.errors?.[0]))
+  }
+  const records = plants.map((plant, number) => ({ number, result: read(plant) }))
   async function* batches() {
     yield { records, endByte: 0 }
   }
-  return (store) => importSeed(batches(), store, (index) => `seed[${index}]`)
+  const locate = (index: number) => `seed[${index}]`
+  return (store) => importSeed(batches(), { store, members, locate, counts: newCounts() })
 }
 
-/** @param locate says where a record is, given its number */
+/** The same message as in the API, without its `body/` prefix. */
+function describeError({ instancePath, message }: ErrorObject): string {
+  return `${instancePath.slice(1)} ${message}`.trim()
+}
+
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
-  store: ImportStore,
-  locate: (number: number) => string,
-  counts = newCounts(),
+  options: Pick<RecordImportOptions, 'store' | 'members' | 'locate' | 'counts'>,
 ): Promise<void> {
   await importRecords(batches, {
-    store,
+    ...options,
     onConflict: 'stop',
     onError: 'stop',
-    counts,
-    locate,
     onRefused: (where, reason) => {
       throw new FileError(`${where}: ${escapeControlCharacters(reason)}`)
     },

@@ -10,7 +10,7 @@ import {
 import { type ComparisonOptions, compareMirror } from '../../src/mirror/compare.ts'
 import { Source } from '../../src/mirror/source.ts'
 import { openStore } from '../../src/stores/engines.ts'
-import { importPlants } from '../../src/transfer/import.ts'
+import { importPlants } from '../../src/transfer/import-changes.ts'
 import { answered, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type FaultyService, startFaulty } from '../faults/faulty-service.ts'
 import { each, removals } from '../helpers/plants/lists.ts'

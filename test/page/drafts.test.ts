@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { createClient, type StoredPlant } from '../../client/client.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
-import { importPlants } from '../../src/transfer/import.ts'
+import { importPlants } from '../../src/transfer/import-changes.ts'
 import { answered, type Fault, lost, passed, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 

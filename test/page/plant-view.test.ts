@@ -6,7 +6,7 @@ import { createClient } from '../../client/client.ts'
 import type { Selection } from '../../page/list/filter.ts'
 import type { Surroundings } from '../../page/list/live-feed.ts'
 import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
-import { importPlants } from '../../src/transfer/import.ts'
+import { importPlants } from '../../src/transfer/import-changes.ts'
 import {
   answered,
   busy,

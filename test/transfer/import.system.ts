@@ -1,12 +1,9 @@
 import t from 'tap'
-import {
-  type ImportStore,
-  importRecords,
-  newCounts,
-  REMEMBERED_IDS,
-  TRANSACTION_RECORDS,
-} from '../../src/transfer/import.ts'
+import { members } from '../../core/members/members.gen.ts'
+import { importRecords, newCounts, TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
+import type { ImportStore } from '../../src/transfer/import-changes.ts'
 import type { RecordBatch } from '../../src/transfer/record.ts'
+import { REMEMBERED_IDS } from '../../src/transfer/record-ids.ts'
 
 t.test('a stated number of ids is remembered, across transactions', async (t) => {
   const store: ImportStore = { apply: async (changes) => changes.map(() => 'created') }
@@ -24,6 +21,7 @@ t.test('a stated number of ids is remembered, across transactions', async (t) =>
   }
   await importRecords(batches(), {
     store,
+    members,
     onConflict: 'stop',
     onError: 'stop',
     counts: newCounts(),

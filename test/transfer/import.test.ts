@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import type { RecordValues } from '../../core/files/record-mapper.ts'
 import { members } from '../../core/members/members.gen.ts'
 import type { NewPlant } from '../../service/store/plant-store.ts'
 import { SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts'
@@ -9,14 +10,14 @@ import {
   type RecordImportOptions,
   TRANSACTION_RECORDS,
 } from '../../src/transfer/import.ts'
-import type { ParseResult, RecordBatch } from '../../src/transfer/record.ts'
+import type { RecordBatch } from '../../src/transfer/record.ts'
 import { IgnoredMembers, NAMES_MAX } from '../../src/transfer/unknown-fields.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
 
 /** Imports records, one per line, into a new store that already contains some plants. */
 async function importLines(
   t: Test,
-  results: readonly (ParseResult | undefined)[],
+  results: readonly (RecordValues | string | undefined)[],
   options: Partial<RecordImportOptions> = {},
   lineBytes = 1,
   earlier: readonly NewPlant[] = [one],
@@ -41,6 +42,7 @@ async function importLines(
   const counts = newCounts()
   const complete = await importRecords(batches(), {
     store: { apply },
+    members,
     onConflict: 'stop',
     onError: 'stop',
     counts,
@@ -62,7 +64,7 @@ const CONFLICT = 'plant 1 already exists with different content'
 
 interface Case {
   readonly what: string
-  readonly results: readonly (ParseResult | undefined)[]
+  readonly results: readonly (RecordValues | string | undefined)[]
   readonly options?: Partial<RecordImportOptions>
   readonly complete: boolean
   readonly counts: Partial<Counts>

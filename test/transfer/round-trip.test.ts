@@ -4,13 +4,14 @@ import fc from 'fast-check'
 import t from 'tap'
 import { extendContract, loadContract, plantMembers } from '../../core/contract/contract.ts'
 import { describeRecords } from '../../core/files/record-formats.ts'
+import { type RecordValues, toNewPlant } from '../../core/files/record-mapper.ts'
 import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
 import type { MemberType, MemberValue } from '../../core/members/members.ts'
 import type { FieldSchema, OwnField } from '../../core/members/own-fields.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { NewPlant, StoredPlant } from '../../service/store/plant-store.ts'
 import { exportFormats, formatPlants } from '../../src/transfer/format.ts'
-import { readRecords } from '../../src/transfer/record-batches.ts'
+import { openRecords } from '../../src/transfer/record-batches.ts'
 import { storable } from '../helpers/plants/arbitraries.ts'
 import { runs } from '../helpers/plants/runs.ts'
 
@@ -83,6 +84,10 @@ for (const format of exportFormats) {
         async function* batches(): AsyncGenerator<StoredPlant[]> {
           yield given.map(({ clears: _, ...plant }) => plant)
         }
+        const toPlant = (values: RecordValues | string | undefined) => {
+          const plant = typeof values === 'object' ? toNewPlant(members, values) : values
+          return typeof plant === 'object' ? codec.toPlant(plant) : plant
+        }
         const { recordFormats } = describeRecords(members)
         async function* chunks() {
           for await (const text of formatPlants(
@@ -95,8 +100,9 @@ for (const format of exportFormats) {
           }
         }
         const read: (NewPlant | string | undefined)[] = []
-        for await (const { records } of readRecords(format, chunks(), { contract })) {
-          for (const { result } of records) read.push(result)
+        const source = await openRecords(chunks(), { file: `plants.${format}`, members })
+        for await (const { records } of source.batches) {
+          for (const { result } of records) read.push(toPlant(result))
         }
         assert.deepEqual(read, given)
       }),

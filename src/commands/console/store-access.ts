@@ -29,6 +29,8 @@ export async function openTarget({ create, ...target }: Target): Promise<Store> 
 
 const NO_PLANTS: PlantReader = {
   getAll: async () => pageOf([]),
+  list: async () => pageOf([]),
+  exportPlants: async function* () {},
   findRecord: async () => undefined,
   close: async () => {},
 }

@@ -2,51 +2,67 @@ import { hash } from 'node:crypto'
 import { known } from '../../../core/known.ts'
 import type { Member } from '../../../core/members/members.ts'
 import { type PageReader, pageReader } from '../../../service/page-reader.ts'
-import { plantJson, readFields } from '../../../service/store/plant-content.ts'
+import {
+  plantJson,
+  readFields,
+  textLength,
+  toContent,
+} from '../../../service/store/plant-content.ts'
 import type { ChangeResult, NewPlant, StoredPlant } from '../../../service/store/plant-store.ts'
 import { decide } from '../../stores/shared/plant-change.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
-import { type ImportChange, type ImportStore, REMEMBERED_IDS } from '../../transfer/import.ts'
+import type { ImportChange, ImportStore } from '../../transfer/import-changes.ts'
+import { findPlants, type PlantFinder, plantFinder } from '../../transfer/plant-finder.ts'
+import { REMEMBERED_IDS } from '../../transfer/record-ids.ts'
 import { quote } from '../../transfer/unknown-fields.ts'
 
-/** The number of ids in a read, which limits its cost if it finds few plants. */
-const READ_IDS = 1000
+/** How much text of plants that would change is remembered, in UTF-16 units: enough for REMEMBERED_IDS digests. */
+const REMEMBERED_TEXT = 2 ** 26
 
 /** A plant of the database. */
 interface Found {
-  readonly digest: string
-  /** Quoted. Empty if it is not needed. */
+  readonly plant: StoredPlant
+  /** Empty if it is not needed. */
   readonly quoted: string
 }
 
+export interface DryRunOptions {
+  /** Whether the import updates plants: then, what it has changed is needed to apply another change. */
+  readonly isUpdate?: boolean
+  /** How many plants that would change are remembered. */
+  readonly remembered?: number
+}
+
 /**
- * Decides what the changes of an import would do, and stores nothing. It remembers the plants that would change as
- * digests, so its memory does not depend on their size. Beyond REMEMBERED_IDS of them, a repeated id is compared with
- * the database alone.
+ * Decides what the changes of an import would do, and stores nothing. It remembers the plants that would change. Unless
+ * they are updated, it remembers digests, so its memory does not depend on their size. Beyond REMEMBERED_IDS or
+ * REMEMBERED_TEXT of them, a repeated id is compared with the database alone.
  *
- * A change of an import sets or clears every own field of the contract. A stored plant keeps all others, which therefore
- * never make a difference, and are not read.
+ * A change of an import sets or clears every own field of the contract, or an update leaves it as it is. A stored plant
+ * keeps all others, which therefore never make a difference, and are not read.
  */
 export class DryRun implements ImportStore {
   readonly #reader: Pick<PlantReader, 'getAll' | 'close'>
   readonly #readPage: PageReader
-  /** The digests of the plants that would have changed so far, by id. */
-  readonly #changed = new Map<bigint, string>()
+  readonly #findStored: PlantFinder
+  readonly #isUpdate: boolean
   readonly #remembered: number
+  /** The plants that would have changed so far, by id. */
+  readonly #changed = new Map<bigint, StoredPlant>()
+  #changedText = 0
   #hasForgotten = false
   #firstDifferent: string | undefined
 
-  /**
-   * @param members those of a plant
-   * @param remembered how many plants that would change are remembered
-   */
+  /** @param members those of a plant */
   constructor(
     reader: Pick<PlantReader, 'getAll' | 'close'>,
     members: readonly Member[],
-    remembered = REMEMBERED_IDS,
+    { isUpdate = false, remembered = REMEMBERED_IDS }: DryRunOptions = {},
   ) {
     this.#reader = reader
     this.#readPage = pageReader(members)
+    this.#findStored = plantFinder(reader, members)
+    this.#isUpdate = isUpdate
     this.#remembered = remembered
   }
 
@@ -58,6 +74,14 @@ export class DryRun implements ImportStore {
   /** Whether more plants would change than are remembered. */
   get hasForgotten(): boolean {
     return this.#hasForgotten
+  }
+
+  /** The plants as updates would have left them. */
+  readonly find: PlantFinder = async (ids) => {
+    const stored = await this.#findStored(ids)
+    if (stored === 'too-large') return stored
+    const changed = ids.flatMap((id) => this.#changed.get(id) ?? [])
+    return new Map([...stored, ...changed.map((plant) => [plant.id, plant] as const)])
   }
 
   async apply(changes: readonly ImportChange[]): Promise<ChangeResult[]> {
@@ -72,10 +96,9 @@ export class DryRun implements ImportStore {
   #decide(found: Found | undefined, change: ImportChange): ChangeResult {
     const { id, type } = change
     const changed = this.#changed.get(id)
-    const digest = changed ?? found?.digest
-    // In place of the contents, which are equal if and only if their digests are.
-    const before = digest === undefined ? undefined : { id, name: digest }
-    const { result, after } = decide(before, { type, id, name: digestOf(change) })
+    const before = changed ?? found?.plant
+    const comparable = type === 'update' ? change : { ...this.#toComparable(change), type }
+    const { result, after } = decide(before, comparable)
     if (result === 'plant-exists' || result === 'changed') {
       this.#firstDifferent ??=
         changed === undefined ? known(found).quoted : 'the plant of an earlier record'
@@ -84,32 +107,32 @@ export class DryRun implements ImportStore {
     return result
   }
 
-  #remember({ id, name }: StoredPlant): void {
-    if (this.#changed.has(id) || this.#changed.size < this.#remembered) this.#changed.set(id, name)
-    else this.#hasForgotten = true
+  #remember({ id, ...content }: StoredPlant): void {
+    // Parts of strings keep all of the file's text in memory. A clone does not.
+    const plant = structuredClone({ id, ...toContent(content) })
+    const earlier = this.#changed.get(id)
+    const text = this.#changedText + textLength(plant) - textLength(earlier ?? {})
+    const isNew = earlier === undefined
+    if (text > REMEMBERED_TEXT || (isNew && this.#changed.size >= this.#remembered)) {
+      this.#hasForgotten = true
+      return
+    }
+    this.#changedText = text
+    this.#changed.set(id, plant)
   }
 
-  async #findAll(given: readonly bigint[]): Promise<Map<bigint, Found>> {
-    const ids = [...new Set(given)].sort((one, other) => (one < other ? -1 : 1))
+  /** What is compared: a plant or, in place of its content, a digest, which is equal if and only if the content is. */
+  #toComparable(plant: NewPlant): NewPlant {
+    return this.#isUpdate ? plant : { id: plant.id, name: digestOf(plant) }
+  }
+
+  async #findAll(ids: readonly bigint[]): Promise<Map<bigint, Found>> {
     const found = new Map<bigint, Found>()
-    for (let start = 0; start < ids.length; start += READ_IDS) {
-      for await (const plant of this.#readPlants(ids.slice(start, start + READ_IDS))) {
-        const quoted = this.#firstDifferent === undefined ? quotePlant(plant) : ''
-        found.set(plant.id, { digest: digestOf(plant), quoted })
-      }
+    for await (const plant of findPlants(this.#reader, this.#readPage, ids)) {
+      const quoted = this.#firstDifferent === undefined ? quotePlant(plant) : ''
+      found.set(plant.id, { plant: this.#toComparable(plant), quoted })
     }
     return found
-  }
-
-  /** @param ids in ascending order, each once */
-  async *#readPlants(ids: readonly bigint[]): AsyncGenerator<StoredPlant, void> {
-    let rest = ids
-    do {
-      const page = await this.#reader.getAll(rest)
-      yield* this.#readPage(page)
-      const { next } = page
-      rest = next === undefined ? [] : rest.filter((id) => id > next)
-    } while (rest.length > 0)
   }
 }
 

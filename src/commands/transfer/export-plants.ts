@@ -12,13 +12,7 @@ import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import { CommandError, fileError } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
-import {
-  detectFormat,
-  exportFormats,
-  formatHint,
-  formatPlants,
-  STDIO,
-} from '../../transfer/format.ts'
+import { detectFormat, formatPlants, STDIO } from '../../transfer/format.ts'
 import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
@@ -136,7 +130,7 @@ function describeHidden(hidden: readonly string[]): string {
 }
 
 function chooseFormat(file: string): ExportFormat {
-  return file === STDIO ? 'ndjson' : detectFormat(file, exportFormats, formatHint(exportFormats))
+  return file === STDIO ? 'ndjson' : detectFormat(file)
 }
 
 /** The file for the cursor of an export. */

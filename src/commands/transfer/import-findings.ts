@@ -1,17 +1,12 @@
 import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
-import {
-  type Counts,
-  type OnConflict,
-  type OnError,
-  REMEMBERED_IDS,
-  type StoredResult,
-} from '../../transfer/import.ts'
+import type { Counts } from '../../transfer/import.ts'
+import type { OnConflict, OnError, StoredResult } from '../../transfer/import-changes.ts'
 import { type DryRun, quotePlant } from './dry-run.ts'
 
 /** How to import the records after one that stops the import. */
 const HINTS = {
-  conflict: 'use --on-conflict keep or --on-conflict replace to import the rest',
+  conflict: 'use --on-conflict keep, replace or update to import the rest',
   invalid: 'use --on-error skip to import the rest',
 }
 
@@ -41,7 +36,7 @@ export class ImportPreview {
 
   /** See RecordImportOptions.onFirst. */
   noteFirst(result: StoredResult, where: string, plant: NewPlant): void {
-    const isDifferent = result === 'replaced' || result === 'kept'
+    const isDifferent = result === 'replaced' || result === 'updated' || result === 'kept'
     const content = isDifferent ? this.#compare(plant) : quotePlant(plant)
     this.#firsts.set(result, `${where}: ${content}`)
   }
@@ -72,9 +67,8 @@ export class ImportPreview {
       lines.unshift(`an import would stop at ${record}; ${hint}\n`)
     }
     if (this.#dryRun.hasForgotten) {
-      const remembered = REMEMBERED_IDS.toLocaleString('en')
       lines.unshift(
-        `more than ${remembered} plants would change: later records that repeat an id can be counted as created\n`,
+        'too many plants would change to remember them all: later records that repeat an id can be counted wrongly\n',
       )
     }
     return lines.join('')

@@ -1,23 +1,22 @@
-import { type Format, readers } from '../../../core/files/readers.ts'
+import type { Header } from '../../../core/files/csv-dialect.ts'
+import type { Quote } from '../../../core/files/csv-reader.ts'
+import type { Encoding } from '../../../core/files/encoding.ts'
+import { counted, type Format } from '../../../core/files/formats.ts'
 import { keysOf } from '../../../core/known.ts'
+import type { Member } from '../../../core/members/members.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import type { PlantReader } from '../../stores/shared/store.ts'
 import { StoreError } from '../../stores/shared/store-error.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
 import { CommandError, Interrupted, messageOf } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
-import { UnknownColumns } from '../../transfer/csv-records.ts'
-import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
-import {
-  type Counts,
-  importRecords,
-  newCounts,
-  type OnConflict,
-  type OnError,
-} from '../../transfer/import.ts'
+import { type Counts, importRecords, newCounts } from '../../transfer/import.ts'
+import type { OnConflict, OnError } from '../../transfer/import-changes.ts'
 import { openInput } from '../../transfer/input.ts'
-import { readRecords } from '../../transfer/record-batches.ts'
-import { IgnoredMembers } from '../../transfer/unknown-fields.ts'
+import { plantFinder } from '../../transfer/plant-finder.ts'
+import { describeReading, openRecords, UnknownColumns } from '../../transfer/record-batches.ts'
+import { FreeIds, givenIds, matchIds, newIds, type RecordIds } from '../../transfer/record-ids.ts'
+import { IgnoredMembers, quote } from '../../transfer/unknown-fields.ts'
 import { ClosedPipe, print } from '../console/output.ts'
 import { startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
@@ -28,10 +27,21 @@ import { ImportPreview } from './import-findings.ts'
 
 export interface ImportOptions {
   readonly database: string
-  /** By default determined by the file's extension. */
+  /** By default, this and the next five are recognized. */
   readonly format?: Format
+  readonly encoding?: Encoding
+  readonly separator?: string
+  readonly quote?: Quote
+  readonly header?: Header
+  readonly array?: string
+  /** The columns of members, such as `name=Taxon`. */
+  readonly column?: readonly string[]
   readonly onConflict: OnConflict
   readonly onError: OnError
+  /** Find the stored plants by this member instead of the id. */
+  readonly match?: string
+  /** Import every record as a new plant, under a free id. */
+  readonly newIds?: true
   /** Import CSV files that have columns which are not stored. */
   readonly ignoreUnknown?: true
   /** Refuse JSON records that have members which are not stored. */
@@ -51,15 +61,15 @@ const INTERRUPTED =
 const DRY_RUN_INTERRUPTED = 'interrupted: the summary counts the records that have been read'
 
 /** Follows the reason why a record is refused. */
-const CONFLICT_HINT = '; use --on-conflict keep or --on-conflict replace to import the rest'
+const CONFLICT_HINT = '; use --on-conflict keep, replace or update to import the rest'
 
 /**
  * Imports the plants of a file, or of standard input for `-`. Reports refused and repeated records on standard error
  * and prints a summary. Sets the exit code: 1 if a record stopped the import, 2 if some records were skipped. A dry run
  * reads the whole file, and has the same exit code.
  *
- * @throws FileError if the file cannot be read, its format is unknown or its header is invalid; CommandError if an option
- *   does not apply to the format or the header; Interrupted if a signal ends it; MissingDatabase
+ * @throws FileError if the file cannot be read or has no plants; CommandError if an option does not apply to its columns;
+ *   Interrupted if a signal ends it; MissingDatabase
  */
 export async function importPlants(file: string, options: ImportOptions): Promise<void> {
   const {
@@ -70,18 +80,19 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     strict = false,
     create = false,
     dryRun = false,
-    format = detectFormat(file, formats, formatHint(formats)),
+    column = [],
   } = options
-  assertApplicable(format, { ignoreUnknown, strict })
   preferSmallHeap()
   const interruption = new AbortController()
   const { chunks, isFile, sizeBytes, close } = await openInput(file, interruption.signal)
   const counts = newCounts()
   const target = { database, create }
-  const { store, contract, members } = await openImport(target, dryRun).catch((error) => {
+  const isUpdate = onConflict === 'update'
+  const opened = await openImport(target, { dryRun, isUpdate }).catch((error) => {
     close()
     throw error
   })
+  const { store, find, members } = opened
   const preview = store instanceof DryRun ? new ImportPreview(store, options) : undefined
   const ignored = new IgnoredMembers(members)
   const progress = startProgress({
@@ -89,22 +100,34 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     unit: 'bytes',
     ...(sizeBytes !== undefined && { total: sizeBytes }),
   })
+  let reading = ''
   try {
     const message = dryRun ? DRY_RUN_INTERRUPTED : INTERRUPTED
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, message)))
-    const { counted } = readers[format]
-    const batches = readRecords(format, chunks, {
-      contract,
+    const readMembers = membersToRead(members, options)
+    const source = await openRecords(chunks, {
+      ...options,
+      file,
+      columns: column,
+      members: readMembers.all,
+      required: readMembers.required,
       ignoreColumns: ignoreUnknown,
       refuseMembers: strict,
       canBeCutOff: !isFile,
     })
+    const { format, batches } = source
+    reading = describeReading(source)
+    const locate = (number: number) => `${counted[format]} ${number}`
+    const ids = await chooseIds(opened, options, { locate, signal: interruption.signal })
     const isComplete = await importRecords(batches, {
       store,
+      members,
+      ids,
+      find,
       onConflict: dryRun && onConflict === 'stop' ? 'refuse' : onConflict,
       onError: dryRun ? 'skip' : onError,
       counts,
-      locate: (number) => `${counted} ${number}`,
+      locate,
       onFirst: (result, where, plant) => preview?.noteFirst(result, where, plant),
       onRefused: (where, reason, conflicting) => {
         preview?.noteRefused(where, reason, conflicting)
@@ -129,39 +152,61 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     close()
     await store.close()
     const end = `${preview?.describeEnd() ?? ''}database ${describeDatabase(database)}\n`
-    await print(`${summary(counts, preview)}${ignored.summary()}${end}`).catch((error) => {
-      // The exit code says how the import ended.
-      if (!(error instanceof ClosedPipe)) throw error
-    })
-  }
-}
-
-/** @throws CommandError if an option does not apply to the format: ignoring it would lose data that it is to protect */
-function assertApplicable(
-  format: Format,
-  { ignoreUnknown, strict }: { readonly ignoreUnknown: boolean; readonly strict: boolean },
-): void {
-  if (strict && format === 'csv') {
-    throw new CommandError(
-      'cannot use --strict with CSV, whose unknown columns are refused anyway; omit it',
-    )
-  }
-  if (ignoreUnknown && format !== 'csv') {
-    throw new CommandError(
-      'cannot use --ignore-unknown with NDJSON or JSON, whose unknown properties are ignored anyway; omit it, or use --strict to refuse them',
+    await print(`${reading}${summary(counts, isUpdate, preview)}${ignored.summary()}${end}`).catch(
+      (error) => {
+        // The exit code says how the import ended.
+        if (!(error instanceof ClosedPipe)) throw error
+      },
     )
   }
 }
 
-/** Opens a database, or a dry run on it, and reads its contract. */
-async function openImport(target: Target, dryRun: boolean) {
+/** A database, or a dry run on it, and its contract. */
+async function openImport(
+  target: Target,
+  { dryRun, isUpdate }: { readonly dryRun: boolean; readonly isUpdate: boolean },
+) {
   if (dryRun) {
-    const reader = await openTargetReader(target)
-    const stored = await readContract(target, reader)
-    return { ...stored, store: new DryRun(reader, stored.members) }
+    const source: PlantReader = await openTargetReader(target)
+    const stored = await readContract(target, source)
+    const store = new DryRun(source, stored.members, { isUpdate })
+    return { ...stored, source, store, find: store.find }
   }
   const store = await openTarget(target)
-  return { ...(await readContract(target, store)), store }
+  const stored = await readContract(target, store)
+  return { ...stored, source: store, store, find: plantFinder(store, stored.members) }
+}
+
+/** The members that a file can have, and those without which no record can be stored. */
+function membersToRead(
+  members: readonly Member[],
+  { match, newIds, onConflict }: Pick<ImportOptions, 'match' | 'newIds' | 'onConflict'>,
+) {
+  const hasIds = match === undefined && newIds === undefined
+  const all = hasIds ? members : members.filter(({ name }) => name !== 'id')
+  const isUpdate = onConflict === 'update'
+  const isNeeded = ({ name, isRequired }: Member) =>
+    name === match || (isRequired && !(isUpdate && name !== 'id'))
+  return { all, required: all.filter(isNeeded) }
+}
+
+/** @throws CommandError if plants cannot be matched by a member, and the errors of `matchIds` */
+async function chooseIds(
+  { source, members }: { readonly source: PlantReader; readonly members: readonly Member[] },
+  { match, newIds: isNew }: Pick<ImportOptions, 'match' | 'newIds'>,
+  options: { readonly locate: (number: number) => string; readonly signal: AbortSignal },
+): Promise<RecordIds> {
+  if (isNew) return newIds(await FreeIds.open(source, members))
+  if (match === undefined) return givenIds
+  const allowed = members.filter(({ name, schema }) => schema !== undefined || name === 'name')
+  const member = allowed.find(({ name }) => name === match)
+  if (member === undefined) {
+    throw new CommandError(
+      `cannot match by ${quote(match)}: expected ${allowed.map(({ name }) => name).join(', ')}`,
+    )
+  }
+  const free = await FreeIds.open(source, members)
+  return matchIds({ member, store: source, free, ...options })
 }
 
 /**
@@ -181,13 +226,20 @@ async function readContract({ database }: Target, opened: PlantReader): Promise<
   }
 }
 
-function summary({ blank, ...counts }: Counts, preview?: ImportPreview): string {
-  const lines = keysOf(counts).map((result) => {
+function summary(
+  { blank, removed, ...counts }: Counts,
+  isUpdate: boolean,
+  preview?: ImportPreview,
+): string {
+  const unused = isUpdate ? ['replaced', 'kept'] : ['updated']
+  const results = keysOf(counts).filter((result) => !unused.includes(result))
+  const lines = results.map((result) => {
     const count = counts[result]
     const isUnclear = result === 'replayed' && count > 0
     const note = isUnclear ? ' (already stored with the same content)' : ''
     return `${result} ${count}${note}\n${preview?.describeFirst(result) ?? ''}`
   })
+  if (removed > 0) lines.push(`removed ${removed} (values of empty cells, or null)\n`)
   if (blank > 0) lines.push(`blank ${blank} (rows without any value)\n`)
   return lines.join('')
 }

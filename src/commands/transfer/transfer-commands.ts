@@ -1,18 +1,17 @@
 import { Command, Option } from 'commander'
-import type { Format } from '../../../core/files/readers.ts'
 import { CSV_HEADER } from '../../../core/files/record-formats.ts'
-import { exportFormats, formats } from '../../transfer/format.ts'
-import { onConflicts, onErrors } from '../../transfer/import.ts'
+import { exportFormats } from '../../transfer/format.ts'
+import { onConflicts, onErrors } from '../../transfer/import-changes.ts'
 import { createOption, databaseOption } from '../console/options.ts'
 import type { ExportOptions } from './export-plants.ts'
 import type { ImportOptions } from './import-plants.ts'
+import { addReadOptions } from './read-options.ts'
 
 /** Defines `plant-store import`. */
 export function importCommand(): Command {
-  return new Command('import')
+  const command = new Command('import')
     .description('import plants from a file; the service can be running')
-    .argument('<file>', 'an NDJSON, CSV or JSON file; - reads standard input')
-    .addOption(formatOption(formats))
+    .argument('<file>', 'a CSV, NDJSON or JSON file; - reads standard input')
     .addOption(
       new Option('--on-error <action>', 'what to do with an invalid record')
         .choices(onErrors)
@@ -23,8 +22,27 @@ export function importCommand(): Command {
         .choices(onConflicts)
         .default('stop'),
     )
-    .option('--ignore-unknown', 'ignore CSV columns that plants do not have instead of stopping')
-    .option('--strict', 'refuse JSON records with properties that plants do not have')
+    .option(
+      '--match <name>',
+      'find the stored plants by this property, such as an accession number, instead of the id',
+    )
+    .addOption(
+      new Option(
+        '--new-ids',
+        'import every record as a new plant with a free id; importing the file again adds the plants again',
+      ).conflicts(['match', 'onConflict']),
+    )
+  return addReadOptions(command)
+    .option(
+      '--ignore-unknown',
+      'ignore the columns of CSV that plants do not have instead of stopping',
+    )
+    .addOption(
+      new Option(
+        '--strict',
+        'refuse JSON records with properties that plants do not have',
+      ).conflicts('ignoreUnknown'),
+    )
     .option('--dry-run', 'store nothing, and print what an import would do')
     .addOption(databaseOption)
     .addOption(createOption)
@@ -40,7 +58,12 @@ export function exportCommand(): Command {
   return new Command('export')
     .description('export a snapshot of the plants in id order')
     .argument('[file]', 'the file to write or replace; - is standard output', '-')
-    .addOption(formatOption(exportFormats))
+    .addOption(
+      new Option(
+        '--format <format>',
+        'the file format; by default determined by the file extension',
+      ).choices(exportFormats),
+    )
     .option(
       '--escape-formulas',
       'write CSV that is safe to open in a spreadsheet; this changes the data, so do not import the file',
@@ -65,19 +88,12 @@ export function exportCommand(): Command {
     })
 }
 
-function formatOption(formats: readonly Format[]): Option {
-  return new Option(
-    '--format <format>',
-    'the file format; by default determined by the file extension',
-  ).choices(formats)
-}
-
 const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
 with a header such as ${CSV_HEADER}. A JSON file is an array, as GET /plants returns it. Plants also have the
 own fields with which the database was last served. Refused records are reported on standard error, and a
-summary is printed on standard output. Importing the same file again changes nothing. The separator of a CSV
-file can also be a semicolon or a tab.
+summary is printed on standard output. Importing the same file again changes nothing. How a file is written
+and which column has which property is recognized, and shown unless it is as this service writes it.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored. A dry run has
 the exit code that the import would have.`

@@ -1,5 +1,10 @@
 import type { Transferable } from 'node:worker_threads'
-import type { PlantStore, RequestStore } from '../../../service/store/plant-store.ts'
+import type {
+  PageRequest,
+  PlantPage,
+  PlantStore,
+  RequestStore,
+} from '../../../service/store/plant-store.ts'
 import type { RecordStore } from '../../../service/store/record-store.ts'
 import type { Metrics } from './store-metrics.ts'
 
@@ -28,7 +33,11 @@ export interface StoreAdvice {
 }
 
 /** The plants and records of a database, for reading only. */
-export interface PlantReader extends Pick<PlantStore, 'getAll'>, Pick<RecordStore, 'findRecord'> {
+export interface PlantReader
+  extends Pick<PlantStore, 'getAll' | 'exportPlants'>,
+    Pick<RecordStore, 'findRecord'> {
+  /** See PlantStore.list. */
+  list(request: PageRequest): Promise<PlantPage>
   close(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { NewPlant } from '../../../client/client.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
+import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { startFaulty } from '../../faults/faulty-service.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'

@@ -1,7 +1,7 @@
 /** Signing in to the page with an OpenID Connect issuer, and staying signed in. */
 
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import.ts'
+import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { type Issuer, startIssuer } from '../../helpers/network/issuer.ts'
 import { type BrowserApp, PAGE_CLIENT } from '../../helpers/network/issuer-people.ts'
 import { until } from '../../helpers/processes/until.ts'

@@ -33,7 +33,7 @@ t.test('an invalid seed stops the start with a one-line error', async (t) => {
   const stopped = { code: 1, stdout: '' }
   t.strictSame(await runHere(['--port=0', '--database', database, '--seed', seed]), {
     ...stopped,
-    stderr: `plant-store: cannot seed from ${seed}: line 3: must have required property 'name'\n`,
+    stderr: `plant-store: cannot seed from ${seed}: line 3: name is missing\n`,
   })
   const nowhere = join(folder, 'nowhere.csv')
   const other = join(folder, 'other.db')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { guessMapping } from '../../../core/files/columns.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import type { Format } from '../../../core/files/readers.ts'
+import type { Format } from '../../../core/files/formats.ts'
 import { recordMapper, toNewPlant } from '../../../core/files/record-mapper.ts'
 import { members } from '../../../core/members/members.gen.ts'
 import { mappingOf } from './mapping.ts'

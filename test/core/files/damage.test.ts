@@ -201,7 +201,7 @@ t.test('the sample has no damage', async (t) => {
   const notes = new DamageNotes(base)
   let count = 0
   for (const file of ['data/sample.csv', 'data/nursery.csv']) {
-    const reader = new CsvReader()
+    const reader = new CsvReader({ separator: ',', quote: '"' })
     const text = readFileSync(file, 'utf8')
     for (const { number, values } of [...reader.read(text), ...reader.end()]) {
       notes.add(

@@ -7,7 +7,7 @@ import {
   ChangeRun,
 } from '../../../page/changes/change-run.ts'
 import type { Intent } from '../../../page/changes/delivery.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
+import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { type Exchange, type Fault, passed } from '../../client/faulty-proxy.ts'
 import type { Service } from '../../helpers/service/service.ts'
 

@@ -4,7 +4,7 @@ import {
   type ComparisonOptions,
   compareRecords,
 } from '../../../page/transfer/import/file-comparison.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
+import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { connectThrough, passed, silence } from '../../client/faulty-proxy.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { createClient } from '../../../client/client.ts'
 import { FileProblem } from '../../../core/files/file-kind.ts'
-import { importPlants } from '../../../src/transfer/import.ts'
+import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { connectThrough, lostResponse } from '../../client/faulty-proxy.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { named } from '../changes/run.ts'

@@ -3,11 +3,11 @@ import type { Database } from 'better-sqlite3'
 import type { PlantReader } from '../../shared/store.ts'
 import { MissingDatabase, olderSchemaMessage, StoreError } from '../../shared/store-error.ts'
 import { findIncompatibility } from '../file/compatibility.ts'
-import { openExisting, type SqliteOptions } from '../file/database.ts'
+import { openExisting, openSnapshot, type SqliteOptions } from '../file/database.ts'
 import { compareSchema } from '../file/schema-comparison.ts'
 import { explain } from '../file/sqlite-errors.ts'
 import { readSchemaVersion, SCHEMA_VERSION } from '../file/sqlite-schema.ts'
-import { Reader } from './reader.ts'
+import { exportPlants, Reader } from './reader.ts'
 
 /** See Engine.openReader. */
 export function openReader(options: SqliteOptions): PlantReader {
@@ -22,9 +22,12 @@ export function openReader(options: SqliteOptions): PlantReader {
     const version = db.transaction(readVersion)(db)
     if (version === 0) throw new MissingDatabase(`${unusable}: it is empty`)
     if (version !== SCHEMA_VERSION) throw new Error(olderSchemaMessage(version, SCHEMA_VERSION))
-    const reader = new Reader(db.defaultSafeIntegers())
+    const opened = db.defaultSafeIntegers()
+    const reader = new Reader(opened)
     return {
       getAll: (ids) => reader.getAll(ids),
+      list: (request) => reader.list(request),
+      exportPlants: () => exportPlants(() => openSnapshot(opened, options)),
       findRecord: async (kind, key) => reader.findRecord(kind, key),
       close: async () => reader.close(),
     }

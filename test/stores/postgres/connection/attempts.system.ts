@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { contentVersion } from '../../../../service/store/plant-store.ts'
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
-import { importPlants } from '../../../../src/transfer/import.ts'
+import { importPlants } from '../../../../src/transfer/import-changes.ts'
 import { startPostgres } from '../../../../tools/postgres/postgres-server.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
 import { emptyDatabases } from '../databases.ts'

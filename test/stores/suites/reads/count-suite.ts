@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../../../service/store/plant-store.ts'
-import { importPlants } from '../../../../src/transfer/import.ts'
+import { importPlants } from '../../../../src/transfer/import-changes.ts'
 import { MAX, MEGABYTE } from '../../plants.ts'
 import { type Engine, opener } from '../../store-suite.ts'
 
