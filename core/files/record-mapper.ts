@@ -5,6 +5,7 @@ import { canBeEmpty, expectations, readOwn } from '../members/member-text.ts'
 import { isValueOf, type Member, type MemberValue, ownValue } from '../members/members.ts'
 import { inPlainWords, problemOf } from '../members/value-rules.ts'
 import { columnsOf, type Mapping } from './columns.ts'
+import { DamageNotes } from './damage.ts'
 import { type FileRecord, rawJSON } from './file-record.ts'
 import type { Format } from './formats.ts'
 
@@ -42,6 +43,24 @@ export function recordMapper(
       }
     }
     return values
+  }
+}
+
+/** Finds signs that programs have damaged the values of the records of a file. */
+export function damageFinder(members: readonly Member[], mapping: Mapping) {
+  const mapped = members.filter(({ name }) => columnsOf(mapping, name).length > 0)
+  const notes = new DamageNotes(
+    mapped.map((member) => ({ name: member.schema?.title ?? member.name, member })),
+  )
+  return {
+    note(record: FileRecord): void {
+      if (record.problem !== undefined || record.isBlank) return
+      notes.add(
+        record.number,
+        mapped.map(({ name }) => mappedText(record, mapping, name)),
+      )
+    },
+    describe: (noun: string) => notes.describe(noun),
   }
 }
 

@@ -3,12 +3,13 @@ import { FileProblem } from '../../core/files/file-kind.ts'
 import type { FileRecord } from '../../core/files/file-record.ts'
 import {
   type FileChoices,
+  nounOf,
   type PlantFile,
   recognizeFile,
   START_BYTES,
 } from '../../core/files/plant-file.ts'
 import { describeRecords } from '../../core/files/record-formats.ts'
-import { type ReadValues, recordMapper } from '../../core/files/record-mapper.ts'
+import { damageFinder, type ReadValues, recordMapper } from '../../core/files/record-mapper.ts'
 import { NEWLINE } from '../../core/json/bytes.ts'
 import type { Member } from '../../core/members/members.ts'
 import { FileError } from '../system/user-errors.ts'
@@ -47,6 +48,8 @@ export interface RecordSource
   /** The columns of each member, for people. */
   readonly columns: ReadonlyMap<string, readonly string[]>
   readonly batches: AsyncGenerator<RecordBatch, void>
+  /** Says how other programs seem to have damaged the values of the records so far, in a sentence each. */
+  readonly describeDamage: () => readonly string[]
 }
 
 /**
@@ -74,6 +77,7 @@ export async function openRecords(
     const mapping = chooseColumns(file, options)
     requireColumns(file, mapping, options)
     const parse = recordParser(file, mapping, options)
+    const damage = damageFinder(members, mapping)
     return {
       ...file,
       columns: new Map(
@@ -82,7 +86,11 @@ export async function openRecords(
           columnsOf(mapping, name).map((key) => labelOf(file, key)),
         ]),
       ),
-      batches: parseBatches(file.read(all), parse),
+      batches: parseBatches(file.read(all), (record) => {
+        damage.note(record)
+        return parse(record)
+      }),
+      describeDamage: () => damage.describe(nounOf(file.format)),
     }
   } catch (error) {
     throw toFileError(error)
@@ -195,6 +203,8 @@ function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions):
   return { ...Object.fromEntries(guessed), ...chosen }
 }
 
+const WITHOUT_IDS = '; without ids, use --match or --new-ids'
+
 /** @throws FileError if a column is missing or, unless such columns are ignored, unknown */
 function requireColumns(file: PlantFile, mapping: Mapping, options: ReadOptions): void {
   if (file.dialect === undefined) return
@@ -214,7 +224,7 @@ function requireColumns(file: PlantFile, mapping: Mapping, options: ReadOptions)
   if (missing.length > 0) {
     const { csvHeader } = describeRecords(members)
     throw new FileError(
-      `the file has no column for ${listNames(missing)}: name it in the header, as in ${csvHeader}, or choose it, as in --column ${missing[0]?.name}=COLUMN; ${describeColumns(file.columns)}`,
+      `the file has no column for ${listNames(missing)}: name it in the header, as in ${csvHeader}, or choose it, as in --column ${missing[0]?.name}=COLUMN${missing.some(({ name }) => name === 'id') ? WITHOUT_IDS : ''}; ${describeColumns(file.columns)}`,
     )
   }
   if (unknown.length === 0 || ignoreColumns) return

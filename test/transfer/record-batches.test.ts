@@ -253,6 +253,16 @@ t.test('the name of a file does not matter unless it is empty', async (t) => {
   t.equal(error, 'this file is empty')
 })
 
+t.test('damage is described', async (t) => {
+  const csv = Buffer.from('id,name\n1.0E+15,a\n2,Malus Ã— domestica\n')
+  const source = await openRecords(split(csv, 9), { file: 'a', members })
+  for await (const _ of source.batches);
+  t.match(source.describeDamage(), [
+    /^Line 2: the id 1.0E\+15 is in scientific /,
+    /^Line 3: the name Malus Ã— /,
+  ])
+})
+
 t.test('columns can be chosen', async (t) => {
   const file = Buffer.from('Nr;Taxon;Author;x\n1;Abies alba;Mill.;7\n')
   const columns = ['name=Taxon', 'name=Author', 'tag=x']
@@ -333,7 +343,7 @@ t.test('csv: unknown columns are refused, listed and compared with the known one
 const invalidHeaders = [
   {
     header: '4,Abies alba Mill.,Tree\n',
-    says: /^the file has no column for id: name it in the header, as in id,name,tag, or choose it, as in --column id=COLUMN; its columns are "Column 1", "Column 2", "Column 3"$/,
+    says: /^the file has no column for id: name it in the header, as in id,name,tag, or choose it, as in --column id=COLUMN; without ids, use --match or --new-ids; its columns are "Column 1", "Column 2", "Column 3"$/,
   },
   { header: '\ufeff\n\n', says: 'the file is empty: expected a header such as id,name,tag' },
   { header: '\n\nid,tag\n1,a', says: /^the file has no column for name: / },

@@ -138,6 +138,9 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       onIgnored: (names) => ignored.add(names),
       onProgress: (bytes) => progress.update(bytes),
     })
+    for (const sentence of source.describeDamage()) {
+      progress.printLine(escapeControlCharacters(sentence))
+    }
     if (!isComplete || preview?.isStopped) process.exitCode = EXIT_STOPPED
     else process.exitCode = counts.refused > 0 ? EXIT_SOME_REFUSED : 0
   } catch (error) {
