@@ -210,12 +210,14 @@ function isBalanced(item: string): boolean {
 
 /** A record with the members of its objects too, such as `fields.name`. */
 function withNested(record: Members): Members {
-  const nested = Object.entries(record).flatMap(([name, value]) =>
-    isObject(value) && !(value instanceof InexactNumber)
-      ? Object.entries(value).map(([inner, each]) => [`${name}.${inner}`, each])
-      : [],
-  )
-  return nested.length === 0 ? record : { ...record, ...Object.fromEntries(nested) }
+  let nested: Members | undefined
+  for (const name of Object.keys(record)) {
+    const value = record[name]
+    if (typeof value !== 'object' || !isObject(value) || value instanceof InexactNumber) continue
+    nested ??= { ...record }
+    for (const [inner, each] of Object.entries(value)) nested[`${name}.${inner}`] = each
+  }
+  return nested ?? record
 }
 
 function countLines(text: string): number {

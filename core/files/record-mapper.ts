@@ -69,12 +69,13 @@ export function toNewPlant(
   members: readonly Member[],
   values: RecordValues,
 ): Schemas['NewPlant'] | string {
-  const missing = members.find(
-    ({ name, isRequired }) => isRequired && (values[name] ?? null) === null,
-  )
-  if (missing !== undefined) return `${missing.name} is missing`
-  const present = Object.entries(values).filter(([, value]) => value !== null)
-  return Object.fromEntries(present) as unknown as Schemas['NewPlant']
+  const plant: { [name: string]: MemberValue } = {}
+  for (const { name, isRequired } of members) {
+    const value = values[name] ?? null
+    if (value !== null) plant[name] = value
+    else if (isRequired) return `${name} is missing`
+  }
+  return plant as unknown as Schemas['NewPlant']
 }
 
 /** What a plant becomes by a record: members of which the record says nothing stay. */

@@ -155,7 +155,8 @@ class RecordImport {
     const { members, onConflict } = this.#options
     const target = this.#ids.find(values, number)
     if (typeof target === 'string') return target
-    const plant = toNewPlant(members, { ...values, id: target.id })
+    const complete = values.id === target.id ? values : { ...values, id: target.id }
+    const plant = toNewPlant(members, complete)
     if (typeof plant === 'object') return { ...target, values, plant: this.#codec.toPlant(plant) }
     const canUpdate = onConflict === 'update' && !target.isNew && values.name === undefined
     return canUpdate ? { ...target, values, missing: plant } : plant

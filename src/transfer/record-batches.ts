@@ -252,14 +252,14 @@ function recordParser(
   { members, refuseMembers = false, canBeCutOff = false }: ReadOptions,
 ): (record: FileRecord) => ParsedRecord {
   const read: ReadValues = recordMapper(members, mapping, format)
-  const used = new Set(Object.values(mapping).flat())
+  const findUnknown = unknownFinder(new Set(Object.values(mapping).flat()))
   return (record) => {
     const { number, isBlank, isUnterminated, values } = record
     if (isUnterminated && canBeCutOff) return { number, result: CUT_OFF }
     if (isBlank) return { number, result: undefined }
     const result = read(record)
     if (typeof result === 'string' || dialect !== undefined) return { number, result }
-    const ignored = unknownNames(values, used)
+    const ignored = findUnknown(values)
     if (ignored.length === 0) return { number, result }
     if (!refuseMembers) return { number, result, ignored }
     const properties = ignored.length === 1 ? 'property' : 'properties'
@@ -268,17 +268,27 @@ function recordParser(
   }
 }
 
-/** The names of members that are not stored. Those of an object count instead of the object if one of them is. */
-function unknownNames(values: FileRecord['values'], used: ReadonlySet<string>): readonly string[] {
-  const names = Object.keys(values)
-  const parents = new Set(
-    [...used].filter((key) => key.includes('.')).map((key) => key.slice(0, key.indexOf('.'))),
-  )
-  const isNested = (name: string) => {
-    const parent = name.slice(0, Math.max(name.indexOf('.'), 0))
-    return parent !== '' && Object.hasOwn(values, parent) && !parents.has(parent)
+/**
+ * Finds the names of members that are not stored. Those of an object count instead of the object if one of them is
+ * stored.
+ *
+ * @param used the keys of those that are stored
+ */
+function unknownFinder(used: ReadonlySet<string>) {
+  const nested = [...used].filter((key) => key.includes('.'))
+  const parents = new Set(nested.map((key) => parentOf(key)))
+  return (values: FileRecord['values']): readonly string[] => {
+    const unknown: string[] = []
+    for (const name of Object.keys(values)) {
+      if (used.has(name) || parents.has(name)) continue
+      const parent = parentOf(name)
+      const isPart = parent !== '' && !parents.has(parent) && Object.hasOwn(values, parent)
+      if (!isPart && unknown.push(name) === NAMES_MAX) break
+    }
+    return unknown
   }
-  return names
-    .filter((name) => !used.has(name) && !parents.has(name) && !isNested(name))
-    .slice(0, NAMES_MAX)
+}
+
+function parentOf(key: string): string {
+  return key.slice(0, Math.max(key.indexOf('.'), 0))
 }
