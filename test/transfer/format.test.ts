@@ -24,6 +24,6 @@ for (const file of ['plants', 'plants.csv.gz', '.csv', '-']) {
 
 t.test('plants are not exported to a JSON array', async (t) => {
   const message =
-    'cannot tell the format of a.json: expected a name ending in one of .ndjson, .jsonl, .csv'
+    'cannot tell the format of a.json: expected a name ending in one of .ndjson, .jsonl, .csv, .xlsx'
   t.throws(() => detectFormat('a.json', exportFormats), { message })
 })

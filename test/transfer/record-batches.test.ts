@@ -3,7 +3,6 @@ import { loadContract } from '../../core/contract/contract.ts'
 import { RECORD_LENGTH_MAX } from '../../core/files/file-record.ts'
 import type { Format } from '../../core/files/readers.ts'
 import { recordFormats } from '../../core/files/record-formats.ts'
-import { exportFormats } from '../../src/transfer/format.ts'
 import type { ParseResult, ReadOptions } from '../../src/transfer/record.ts'
 import { readRecords } from '../../src/transfer/record-batches.ts'
 
@@ -319,7 +318,7 @@ for (const { header, says } of invalidHeaders) {
 
 const NAME_LENGTH = RECORD_LENGTH_MAX - 100
 
-for (const format of exportFormats) {
+for (const format of ['ndjson', 'csv'] as const) {
   const { header, line } = recordFormats[format]
 
   t.test(

@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander'
-import type { Format } from '../../../core/files/readers.ts'
 import { CSV_HEADER } from '../../../core/files/record-formats.ts'
 import { exportFormats, formats } from '../../transfer/format.ts'
 import { onConflicts, onErrors } from '../../transfer/import.ts'
@@ -65,7 +64,7 @@ export function exportCommand(): Command {
     })
 }
 
-function formatOption(formats: readonly Format[]): Option {
+function formatOption(formats: readonly string[]): Option {
   return new Option(
     '--format <format>',
     'the file format; by default determined by the file extension',
