@@ -136,3 +136,22 @@ export function isId(value: unknown): boolean {
     ? parseInt64(value.trim()) !== undefined
     : typeof value === 'bigint'
 }
+
+/** The columns that a header names. Those without a name are told apart by their number. */
+export function listColumns(
+  header: FileRecord | undefined,
+  sample: readonly FileRecord[],
+): readonly Column[] {
+  const width = Math.max(
+    0,
+    ...[...(header ? [header] : []), ...sample].map(({ values }) => Object.keys(values).length),
+  )
+  const names = Array.from({ length: width }, (_, index) => String(header?.values[index] ?? ''))
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  return names.map((name, index) => {
+    const key = String(index)
+    const column = `column ${index + 1}`
+    if (name.trim() === '') return { key, name, label: column.replace('c', 'C') }
+    return { key, name, label: repeated.has(name) ? `${name} (${column})` : name }
+  })
+}

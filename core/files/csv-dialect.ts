@@ -19,7 +19,7 @@ export const separators = ['\t', '|', ';', ','] as const
 const RARE_SEPARATOR = '*'
 
 /** How many records are compared to find the separator and the header. */
-const SAMPLE_RECORDS = 200
+export const SAMPLE_RECORDS = 200
 
 /** The header is looked for in so many records, because a title or the names of people can precede it. */
 export const HEADER_MAX = 30
@@ -112,6 +112,23 @@ function guessQuote(text: string): Quote {
   return /^\s*'[^'\r\n]*'\s*[,;|\t]\s*'/.test(text) ? "'" : '"'
 }
 
+/** Finds the header of a sheet. */
+export function findHeader(records: readonly FileRecord[], members: readonly Member[]): Header {
+  return guessHeader(records, commonWidth(records).width, members)
+}
+
+/** How many fields most of the records with more than one field have, and how many records do. */
+function commonWidth(records: readonly FileRecord[]) {
+  const widths = records.map(({ values }) => Object.keys(values).length)
+  const counts = new Map<number, number>()
+  for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
+  const wide = [...counts].filter(([width]) => width > 1)
+  // The wider ones of two that are as frequent: titles are narrow.
+  wide.sort(([a, one], [b, other]) => other - one || b - a)
+  const [width = 1, count = 0] = wide[0] ?? []
+  return { width, count, first: widths.indexOf(width) }
+}
+
 /** Records of more than one field agree on their number, from one of the first ones on. */
 function describe(
   dialect: Dialect,
@@ -119,16 +136,10 @@ function describe(
   members: readonly Member[],
 ): Candidate {
   const filled = records.filter(({ isBlank }) => !isBlank)
-  const widths = filled.map(({ values }) => Object.keys(values).length)
-  const counts = new Map<number, number>()
-  for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
-  const wide = [...counts].filter(([width]) => width > 1)
-  // The wider ones of two that are as frequent: titles are narrow.
-  wide.sort(([a, one], [b, other]) => other - one || b - a)
-  const [width = 1, count = 0] = wide[0] ?? []
-  const first = widths.indexOf(width)
-  const isEnough = count >= Math.min(3, widths.length) || count >= widths.length / 2
-  const share = isEnough && first < HEADER_MAX ? count / (widths.length - first) : 0
+  const { length } = filled
+  const { width, count, first } = commonWidth(filled)
+  const isEnough = count >= Math.min(3, length) || count >= length / 2
+  const share = isEnough && first < HEADER_MAX ? count / (length - first) : 0
   const faults = filled.filter(({ isMalformed }) => isMalformed).length
   const isRegular = faults <= filled.length / 2
   // Quotes are read as such unless that causes faults.

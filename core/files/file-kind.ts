@@ -1,5 +1,4 @@
 import { detectEncoding } from './encoding.ts'
-import type { Format } from './formats.ts'
 
 /** A file cannot be imported, or not any further. The message consists of sentences for the person. */
 export class FileProblem extends Error {}
@@ -68,10 +67,10 @@ const START_LENGTH = 2 ** 12
  * @param start the first bytes
  * @throws FileProblem if the file is empty or certainly has no plants
  */
-export function recognizeBytes(start: Uint8Array): Extract<Format, 'xlsx'> | undefined {
+export function isWorkbook(start: Uint8Array): boolean {
   if (start.length === 0) throw new FileProblem('This file is empty.')
   const text = String.fromCharCode(...start.subarray(0, START_LENGTH))
-  if (text.startsWith('PK\x03\x04')) return recognizeZip(text)
+  if (text.startsWith('PK\x03\x04')) return isWorkbookZip(text)
   const kind = STARTS.find(([other]) => text.startsWith(other))?.[1]
   if (kind !== undefined) refuse(kind)
   // Half of the bytes of UTF-16 can be NUL. A single one can be a mistake in a name, which is reported for its record.
@@ -79,7 +78,7 @@ export function recognizeBytes(start: Uint8Array): Extract<Format, 'xlsx'> | und
   const isWide = detectEncoding(start).startsWith('utf-16')
   const controls = first.filter((byte) => (byte === 0 ? !isWide : isControl(byte)))
   if (controls.length > first.length / 16) refuse({ is: 'not a text file' })
-  return undefined
+  return false
 }
 
 /** Whether text hardly has a byte: control characters other than whitespace and escape. */
@@ -87,11 +86,11 @@ function isControl(byte: number): boolean {
   return byte < 0x20 && byte !== 0x1b && !(byte >= 0x09 && byte <= 0x0d)
 }
 
-function recognizeZip(start: string): 'xlsx' {
+function isWorkbookZip(start: string): true {
   if (start.includes(SHEET)) refuse({ is: 'an OpenDocument spreadsheet', remedy: AS_TABLE })
   if (!/\[Content_Types\]\.xml|_rels\/|xl\//.test(start))
     refuse({ is: 'a ZIP file', remedy: UNPACK })
-  return 'xlsx'
+  return true
 }
 
 /** @throws FileProblem if text certainly is no list of plants */

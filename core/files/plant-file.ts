@@ -1,9 +1,9 @@
 import type { Member } from '../members/members.ts'
-import { type Column, guessMapping, type Mapping } from './columns.ts'
+import { type Column, guessMapping, listColumns, type Mapping } from './columns.ts'
 import { type DialectChoices, detectDialect, HEADER_MAX, type Header } from './csv-dialect.ts'
 import { CsvReader, type Dialect } from './csv-reader.ts'
 import { decodeText, detectEncoding, type Encoding, type TextPart } from './encoding.ts'
-import { FileProblem, recognizeBytes, refuseOtherText } from './file-kind.ts'
+import { FileProblem, isWorkbook, refuseOtherText } from './file-kind.ts'
 import { type FileRecord, MalformedFile, type RecordReader } from './file-record.ts'
 import { counted, type Format } from './formats.ts'
 import { findArrays } from './json-arrays.ts'
@@ -15,6 +15,8 @@ export interface FileChoices extends DialectChoices {
   readonly encoding?: Encoding | undefined
   /** The array of a JSON object that has the plants, such as `data.plants`. */
   readonly array?: string | undefined
+  /** The name of a sheet of a workbook. */
+  readonly sheet?: string | undefined
 }
 
 /** Consecutive records of a file. */
@@ -24,7 +26,7 @@ export interface RecordBatch {
   readonly endByte: number
 }
 
-/** A line of a CSV file that may name its columns. */
+/** A line of a CSV file or a row of a sheet that may name the columns. */
 export interface HeaderCandidate {
   readonly line: number
   readonly text: string
@@ -36,13 +38,16 @@ export interface PlantFile {
   readonly encoding: Encoding
   /** Undefined unless the format is CSV. */
   readonly dialect: Dialect | undefined
-  /** Undefined unless the format is CSV. */
+  /** Undefined unless the file has cells. */
   readonly header: Header | undefined
-  /** The first lines of a CSV file. */
+  /** The first records of a file with cells. */
   readonly candidates: readonly HeaderCandidate[]
   /** The arrays of a JSON object that may have the plants. Empty for other files. */
   readonly arrays: readonly string[]
   readonly array: string | undefined
+  /** The names of the sheets of a workbook. Empty for other files. */
+  readonly sheets: readonly string[]
+  readonly sheet: string | undefined
   /** Whether it probably is an export for a spreadsheet, which has apostrophes before formulas. */
   readonly isEscaped: boolean
   readonly columns: readonly Column[]
@@ -59,7 +64,7 @@ export interface PlantFile {
   readonly read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<RecordBatch, void>
 }
 
-/** How much of a file is examined. */
+/** How much of a file of text is examined. */
 export const START_BYTES = 2 ** 20
 
 const SAMPLE_RECORDS = 200
@@ -68,7 +73,7 @@ const SAMPLE_RECORDS = 200
 const COLUMNS_MAX = 100
 
 /**
- * Recognizes how a file is written, and what its columns are.
+ * Recognizes how a file of text is written, and what its columns are.
  *
  * @param start its first START_BYTES
  * @param isWhole whether these are all
@@ -82,7 +87,7 @@ export async function recognizeFile(
   choices: FileChoices = {},
 ): Promise<PlantFile> {
   // An export of no plants is empty.
-  if (start.length > 0 || choices.format !== 'ndjson') recognizeBytes(start)
+  if (start.length > 0 || choices.format !== 'ndjson') isWorkbook(start)
   const detected = choices.encoding ?? detectEncoding(start)
   const detectedText = await decodeStart(start, detected)
   // JSON is UTF-8, so that a byte which is not costs a record (RFC 8259 §8.1).
@@ -91,7 +96,16 @@ export async function recognizeFile(
   const text = encoding === detected ? detectedText : await decodeStart(start, encoding)
   refuseOtherText(text)
   const format = choices.format ?? detectFormat(text, isWhole)
-  const base = { format, encoding, arrays: [], array: undefined, isEscaped: false, candidates: [] }
+  const base = {
+    format,
+    encoding,
+    arrays: [],
+    array: undefined,
+    sheets: [],
+    sheet: undefined,
+    isEscaped: false,
+    candidates: [],
+  }
   if (format === 'csv') {
     const detected = detectDialect(text, isWhole, members, choices)
     const { dialect, header, records } = detected
@@ -151,6 +165,13 @@ function describeFirst(format: Format, { number, problem }: FileRecord): string 
   return `${nounOf(format)} ${number}: the ${problem}.`
 }
 
+/** Says where a file cannot be read any further, and why. */
+export function toProblem(format: Format, { number, message }: MalformedFile): FileProblem {
+  return new FileProblem(
+    `${nounOf(format)} ${number}: ${message}. The file cannot be read from there.`,
+  )
+}
+
 /** What the number of a record counts, at the start of a sentence. */
 export function nounOf(format: Format): string {
   return counted[format].replace(/^./, (letter) => letter.toUpperCase())
@@ -160,11 +181,11 @@ export function nounOf(format: Format): string {
 const ESCAPED = /^id([,;\t])name\b.*\r?\n-?\d+\1"[^",;\t\r\n]*"/
 
 /** Whether a record has an apostrophe before what could be a formula. */
-function hasEscaped({ values }: FileRecord): boolean {
+export function hasEscaped({ values }: FileRecord): boolean {
   return Object.values(values).some((field) => /^'\s*[=+\-@＝＋－＠]/.test(String(field)))
 }
 
-function toCandidate({ number, values }: FileRecord): HeaderCandidate {
+export function toCandidate({ number, values }: FileRecord): HeaderCandidate {
   const filled = Object.values(values).filter((field) => String(field ?? '').trim() !== '')
   return { line: number, text: filled.join(' · ') }
 }
@@ -253,10 +274,7 @@ async function* readBatches(
       }
     } catch (error) {
       if (!(error instanceof MalformedFile)) throw error
-      const { number, message } = error
-      problem = new FileProblem(
-        `${nounOf(format)} ${number}: ${message}. The file cannot be read from there.`,
-      )
+      problem = toProblem(format, error)
     }
     yield { records, endByte: end }
     if (problem !== undefined) throw problem
@@ -268,24 +286,6 @@ async function* readBatches(
     yield* toBatches(() => reader.read(rest))
   }
   yield* toBatches(() => reader.end())
-}
-
-/** The columns that the header names. Without one, they have no names. */
-function listColumns(
-  header: FileRecord | undefined,
-  sample: readonly FileRecord[],
-): readonly Column[] {
-  const { values } = header ?? sample[0] ?? { values: {} }
-  const names = Object.values(values).map((name) =>
-    header === undefined ? '' : String(name ?? ''),
-  )
-  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
-  return Object.keys(values).map((key, index) => {
-    const name = names[index] ?? ''
-    const column = `column ${index + 1}`
-    if (name.trim() === '') return { key, name, label: column.replace('c', 'C') }
-    return { key, name, label: repeated.has(name) ? `${name} (${column})` : name }
-  })
 }
 
 /** The members of JSON records, and those of the objects in them. */

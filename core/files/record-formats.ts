@@ -6,8 +6,14 @@ import type { Format } from './formats.ts'
 
 type StoredPlant = components['schemas']['StoredPlant']
 
+/** A format of text that plants can be exported to. */
+export type TextFormat = Exclude<Format, 'json' | 'xlsx'>
+
 /** A format that plants can be exported to. */
-export type ExportFormat = Exclude<Format, 'json' | 'xlsx'>
+export type ExportFormat = TextFormat | 'xlsx'
+
+/** Plants cannot be written in a format. The message is a sentence without its capital letter and period. */
+export class ExportProblem extends Error {}
 
 export interface RecordFormat {
   /** Precedes the records; empty if the format has no header. */
@@ -20,46 +26,32 @@ export interface RecordFormat {
 export interface PlantRecords {
   /** The columns of a CSV file, without a line break. */
   readonly csvHeader: string
-  readonly recordFormats: { readonly [Each in ExportFormat]: RecordFormat }
-  /** CSV for spreadsheets: see `escapeFormulas`. */
-  readonly spreadsheetFormat: (separator: Separator) => RecordFormat
-  /** A line of it with commas. */
+  readonly recordFormats: { readonly [Each in TextFormat]: RecordFormat }
+  /** Formats a plant as a line of CSV for spreadsheets: see `escapeFormulas`. */
   readonly formulaFreeLine: RecordFormat['line']
 }
-
-/** Separates the fields of CSV. Spreadsheets expect a semicolon in countries whose decimal mark is a comma. */
-export type Separator = ',' | ';'
 
 /** How plants with some members are written. */
 export function describeRecords(members: readonly Member[]): PlantRecords {
   const { plantJson, toFields } = describePlants(members)
   const names = members.map(({ name }) => name)
   const header = csvRecord(names)
-  const spreadsheetFormat = (separator: Separator) => ({
-    header: `${names.map((name) => quoteName(name, separator)).join(separator)}\n`,
-    // A negative number stays one. It is harmless because all text is quoted; otherwise `-1,5+…` could be a formula in
-    // locales whose decimal mark is a comma.
-    line(plant: StoredPlant) {
-      const fields = toFields(plant).map((text, index) => {
-        if (text === undefined) return ''
-        return members[index]?.type === 'string' ? escapeFormulas(text, separator) : text
-      })
-      return `${fields.join(separator)}\n`
-    },
-  })
   return {
     csvHeader: header.trimEnd(),
     recordFormats: {
       ndjson: { header: '', line: (plant) => `${plantJson(plant)}\n` },
       csv: { header, line: (plant) => csvRecord(toFields(plant)) },
     },
-    spreadsheetFormat,
-    formulaFreeLine: spreadsheetFormat(',').line,
+    // A negative number stays one. It is harmless because all text is quoted; otherwise `-1,5+…` could be a formula in
+    // locales whose decimal mark is a comma.
+    formulaFreeLine(plant) {
+      const fields = toFields(plant).map((text, index) => {
+        if (text === undefined) return ''
+        return members[index]?.type === 'string' ? escapeFormulas(text) : text
+      })
+      return `${fields.join()}\n`
+    },
   }
-}
-
-function quoteName(name: string, separator: Separator): string {
-  return name.includes(separator) ? `"${name.replaceAll('"', '""')}"` : toField(name)
 }
 
 /** A record of CSV, including its newline. An undefined field is empty, and an empty one is a pair of quotes. */
@@ -79,29 +71,20 @@ const AT_START = /^(?:[^\S\t\r\n]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /**
  * The same characters within text, after a character that ends a cell. In locales whose decimal mark is a comma, Excel
- * splits lines at semicolons. Each line starts with an unquoted id, so if that is not the separator, Excel ignores the
- * quotes after it and splits text too.
+ * splits lines at semicolons. Each line starts with an unquoted id, so Excel ignores the quotes after it and splits text
+ * too.
  */
 const WITHIN = /([;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
-
-/** The same in files whose separator is a semicolon, which other locales split at commas. */
-const WITHIN_OR_COMMA = /([,;\t\r\n](?:[^\S\t\r\n]|")*)([=+\-@＝＋－＠])/g
 
 /**
  * Quotes text for spreadsheets. An apostrophe precedes anything that could become a formula, which would run with the
  * rights of the person who opens the file (https://owasp.org/www-community/attacks/CSV_Injection). The original text
  * cannot be recovered.
  */
-function escapeFormulas(text: string, separator: Separator): string {
-  const within = separator === ',' ? WITHIN : WITHIN_OR_COMMA
-  const harmless = text.replace(AT_START, "'$&").replace(within, "$1'$2")
+function escapeFormulas(text: string): string {
+  const harmless = text.replace(AT_START, "'$&").replace(WITHIN, "$1'$2")
   return `"${harmless.replaceAll('"', '""')}"`
 }
 
 /** For plants without own fields. */
-export const {
-  csvHeader: CSV_HEADER,
-  recordFormats,
-  spreadsheetFormat,
-  formulaFreeLine,
-} = describeRecords(members)
+export const { csvHeader: CSV_HEADER, recordFormats, formulaFreeLine } = describeRecords(members)

@@ -7,7 +7,7 @@ import { inPlainWords, problemOf } from '../members/value-rules.ts'
 import { columnsOf, type Mapping } from './columns.ts'
 import { DamageNotes } from './damage.ts'
 import { type FileRecord, rawJSON } from './file-record.ts'
-import type { Format } from './formats.ts'
+import { type Format, hasCells } from './formats.ts'
 
 type Schemas = components['schemas']
 
@@ -31,7 +31,7 @@ export function recordMapper(
       const { name } = member
       const given = mappedValue(record, mapping, name)
       // Programs write null for a value that is missing.
-      const isEmpty = given === null || (given === undefined && format === 'csv')
+      const isEmpty = given === null || (given === undefined && hasCells(format))
       if (isEmpty || isBlankCell(member, given, format)) values[name] = null
       else if (given !== undefined) {
         const value = readValue(member, given, format)
@@ -111,13 +111,13 @@ function toText(value: unknown): string | undefined {
 
 /** Whether a cell has no value although it is not empty: programs can put all cells in quotes. */
 function isBlankCell(member: Member, given: unknown, format: Format): boolean {
-  if (format !== 'csv' || member.schema === undefined || canBeEmpty(member)) return false
+  if (!hasCells(format) || member.schema === undefined || canBeEmpty(member)) return false
   return String(given).trim() === ''
 }
 
 function readValue(member: Member, given: unknown, format: Format): unknown {
   // Programs without bigints write them as text.
-  const isText = typeof given === 'string' && (format === 'csv' || member.type === 'int64')
+  const isText = typeof given === 'string' && (hasCells(format) || member.type === 'int64')
   if (isText) return readCell(member, given)
   if (typeof given !== 'bigint' || member.type === 'int64') return given
   // All integers of JSON files are bigints.
@@ -146,7 +146,7 @@ const EXPECTED_CELL = 'must be true or false, yes or no, 1 or 0, or x'
 /** Says what a value that cannot be stored must be. Follows the name of its member. */
 function explain({ type }: Member, given: unknown, format: Format): string {
   if (type === 'string') return 'must be text'
-  if (format === 'csv' || (type === 'int64' && typeof given === 'string'))
+  if (hasCells(format) || (type === 'int64' && typeof given === 'string'))
     return type === 'boolean' ? EXPECTED_CELL : expectations[type](String(given))
   const noun = type === 'boolean' ? 'true or false' : 'a number'
   return typeof given === 'string'

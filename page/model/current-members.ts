@@ -18,7 +18,7 @@ export let ownMembers: readonly OwnMember[] = []
 export let int64Fields: readonly string[] = []
 export let { contentMembers, hasSameContent, pickContent, textLength, toFields } =
   describePlants(members)
-export let { recordFormats, spreadsheetFormat } = describeRecords(members)
+export let { recordFormats } = describeRecords(members)
 
 /** Sets the members in which plants differ from those of other services. */
 export function setMembers(changed: readonly Member[]): void {
@@ -30,7 +30,7 @@ export function setMembers(changed: readonly Member[]): void {
   ownMembers = own
   int64Fields = own.filter(({ type }) => type === 'int64').map(({ name }) => name)
   ;({ contentMembers, hasSameContent, pickContent, textLength, toFields } = describePlants(members))
-  ;({ recordFormats, spreadsheetFormat } = describeRecords(members))
+  ;({ recordFormats } = describeRecords(members))
 }
 
 export function isOwn(member: Member): member is OwnMember {

@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
-import type { Separator } from '../../core/files/record-formats.ts'
+import type { ExportFormat } from '../../core/files/record-formats.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
-import { formatCount, formatNumber } from '../text/numbers.ts'
-import { type Export, type ExportFormat, separatorOf } from './export-run.ts'
+import { formatCount } from '../text/numbers.ts'
 import { useExport } from './use-export.ts'
 
 const CHOICES: readonly {
@@ -15,21 +14,16 @@ const CHOICES: readonly {
   readonly hint: string
 }[] = [
   {
-    format: 'csv',
-    label: 'CSV',
-    hint: 'Can be imported again. Names are not changed, so a spreadsheet can run one that starts with = as a formula.',
+    format: 'xlsx',
+    label: 'Excel workbook',
+    hint: 'For spreadsheets. Text stays as it is, even if it looks like a number, a date or a formula.',
   },
   {
-    format: 'spreadsheet',
-    label: 'CSV for a spreadsheet',
-    hint: 'For Excel and others. Formulas become text. Do not import this file again.',
+    format: 'csv',
+    label: 'CSV',
+    hint: 'For other programs. A spreadsheet can run a name that starts with = as a formula.',
   },
-  { format: 'ndjson', label: 'NDJSON', hint: 'One JSON object per line. Can be imported again.' },
-]
-
-const SEPARATORS: readonly { readonly separator: Separator; readonly label: string }[] = [
-  { separator: ',', label: 'Comma' },
-  { separator: ';', label: 'Semicolon, where the decimal mark is a comma' },
+  { format: 'ndjson', label: 'NDJSON', hint: 'One JSON object per line.' },
 ]
 
 /** Enough to recognize a tag. */
@@ -48,17 +42,15 @@ export function ExportDialog({
   readonly conditions: readonly string[]
   readonly onClose: () => void
 }) {
-  const [format, setFormat] = useState<ExportFormat>('csv')
-  const [separator, setSeparator] = useState(() => separatorOf(navigator.language))
-  const { run, plants, problem, saved, start } = useExport(client, filter, format, separator)
+  const [format, setFormat] = useState<ExportFormat>('xlsx')
+  const { run, plants, problem, saved, start } = useExport(client, filter, format)
 
   if (saved !== undefined) {
     return (
       <Dialog title="Export finished" onClose={onClose}>
         <p>
-          {formatCount(plants, 'plant')} saved as <b>{saved.name}</b>.
+          {formatCount(plants, 'plant')} saved as <b>{saved}</b>.
         </p>
-        {format === 'spreadsheet' && saved.longIds > 0 && <LongIds saved={saved} />}
         <footer>
           <button type="button" class="primary" onClick={onClose}>
             Close
@@ -86,7 +78,6 @@ export function ExportDialog({
     <Dialog title="Export plants" onClose={onClose}>
       <p>{describeFilter(filter, conditions)}</p>
       <FormatChoice {...{ format, setFormat }} />
-      {format === 'spreadsheet' && <SeparatorChoice {...{ separator, setSeparator }} />}
       <p class="problem" role="alert">
         {problem}
       </p>
@@ -139,42 +130,5 @@ function FormatChoice({
         </label>
       ))}
     </fieldset>
-  )
-}
-
-function SeparatorChoice({
-  separator,
-  setSeparator,
-}: {
-  readonly separator: Separator
-  readonly setSeparator: (separator: Separator) => void
-}) {
-  return (
-    <label class="field">
-      Separator
-      <select
-        value={separator}
-        onChange={({ currentTarget: { value } }) => setSeparator(value as Separator)}
-      >
-        {SEPARATORS.map(({ separator, label }) => (
-          <option key={separator} value={separator}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-/** Names the ids that a spreadsheet would change. */
-function LongIds({ saved: { longIds, firstLongIds } }: { readonly saved: Export }) {
-  const [ids, them] =
-    longIds === 1 ? ['An id has', 'it'] : [`${formatNumber(longIds)} ids have`, 'them']
-  const others = longIds > firstLongIds.length ? ' and others' : ''
-  return (
-    <p class="warning">
-      {ids} more than 15 digits: {firstLongIds.join(', ')}
-      {others}. A spreadsheet rounds {them}.
-    </p>
   )
 }

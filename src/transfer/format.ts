@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import type { ExportFormat, RecordFormat } from '../../core/files/record-formats.ts'
+import type { components } from '../../core/generated/api.gen.ts'
 import { keysOf } from '../../core/known.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
 import type { StoredPlant } from '../../service/store/plant-store.ts'
@@ -11,6 +12,7 @@ export const STDIO = '-'
 const EXTENSIONS: { readonly [Each in ExportFormat]: readonly string[] } = {
   ndjson: ['.ndjson', '.jsonl'],
   csv: ['.csv'],
+  xlsx: ['.xlsx'],
 }
 
 /** The formats that can be exported. */
@@ -47,10 +49,23 @@ export async function* formatPlants(
   codec: PlantCodec,
   onProgress: (plants: number) => void,
 ): AsyncGenerator<string, void> {
-  let count = 0
   if (header !== '') yield header
+  for await (const plants of readValues(batches, codec, onProgress)) yield plants.map(line).join('')
+}
+
+/**
+ * Reads plants as in the API.
+ *
+ * @param onProgress called with the number of plants in the batches consumed so far
+ */
+export async function* readValues(
+  batches: AsyncIterable<readonly StoredPlant[]>,
+  codec: PlantCodec,
+  onProgress: (plants: number) => void,
+): AsyncGenerator<readonly components['schemas']['StoredPlant'][], void> {
+  let count = 0
   for await (const plants of batches) {
-    yield plants.map((plant) => line(codec.toValues(plant))).join('')
+    yield plants.map((plant) => codec.toValues(plant))
     count += plants.length
     onProgress(count)
   }

@@ -1,6 +1,7 @@
 import { type Column, columnsOf, type Mapping } from '../../core/files/columns.ts'
-import { FileProblem } from '../../core/files/file-kind.ts'
+import { FileProblem, isWorkbook } from '../../core/files/file-kind.ts'
 import type { FileRecord } from '../../core/files/file-record.ts'
+import { hasCells } from '../../core/files/formats.ts'
 import {
   type FileChoices,
   nounOf,
@@ -19,6 +20,9 @@ import { describeUnknown, listNames, NAMES_MAX, quote as quoteText } from './unk
 
 /** The file has columns other than those of a plant, whose data would be lost. */
 export class UnknownColumns extends FileError {}
+
+/** The same as on the page. */
+const WORKBOOK_BYTES_MAX = 200_000_000
 
 const CR = 13
 
@@ -44,7 +48,10 @@ export interface ReadOptions extends FileChoices {
 
 /** The records of a file, and how they are read. */
 export interface RecordSource
-  extends Pick<PlantFile, 'format' | 'encoding' | 'dialect' | 'header' | 'array'> {
+  extends Pick<
+    PlantFile,
+    'format' | 'encoding' | 'dialect' | 'header' | 'array' | 'sheet' | 'sheets'
+  > {
   /** The columns of each member, for people. */
   readonly columns: ReadonlyMap<string, readonly string[]>
   readonly batches: AsyncGenerator<RecordBatch, void>
@@ -68,10 +75,13 @@ export async function openRecords(
     const { start, isWhole, all } = await readStart(chunks)
     const isEmpty = start.length === 0 && isNdjsonName(options.file)
     const choices = isEmpty ? { ...options, format: 'ndjson' as const } : options
-    const file = await recognizeFile(start, isWhole, members, choices)
+    const file =
+      start.length > 0 && isWorkbook(start)
+        ? await recognizeSheets(await collect(all), members, choices)
+        : await recognizeFile(start, isWhole, members, choices)
     // Without a line break, the header may not be complete.
     const isCutOff = options.canBeCutOff && isWhole && ![CR, NEWLINE].includes(start.at(-1) ?? CR)
-    if (isCutOff && file.dialect !== undefined && file.sample.length === 0) {
+    if (isCutOff && hasCells(file.format) && file.sample.length === 0) {
       throw new FileError(CUT_OFF)
     }
     const mapping = chooseColumns(file, options)
@@ -95,6 +105,26 @@ export async function openRecords(
   } catch (error) {
     throw toFileError(error)
   }
+}
+
+/** The code for workbooks is loaded when it is needed. */
+async function recognizeSheets(file: Blob, members: readonly Member[], choices: FileChoices) {
+  const { recognizeWorkbook } = await import('../../core/files/xlsx/workbook-file.ts')
+  return recognizeWorkbook(file, members, choices)
+}
+
+/** Workbooks are read from their end, so that they must be in memory. */
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    length += chunk.length
+    if (length > WORKBOOK_BYTES_MAX) {
+      throw new FileError(`a workbook must not exceed ${WORKBOOK_BYTES_MAX} bytes`)
+    }
+    parts.push(chunk as Uint8Array<ArrayBuffer>)
+  }
+  return new Blob(parts)
 }
 
 async function* parseBatches(
@@ -124,6 +154,8 @@ export function describeReading({
   dialect,
   header,
   array,
+  sheet,
+  sheets,
   columns,
 }: RecordSource): string {
   const { separator = ',', quote = '"' } = dialect ?? {}
@@ -135,6 +167,7 @@ export function describeReading({
     ...(quote === '"' ? [] : [`quote ${quote || 'none'}`]),
     ...(header === undefined || header === 1 ? [] : [`header ${header}`]),
     ...(array === undefined ? [] : [`array ${array}`]),
+    ...(sheets.length < 2 ? [] : [`sheet ${quoteText(sheet ?? '')}`]),
     ...[...columns].flatMap(([name, labels]) =>
       labels.length === 0 || (labels.length === 1 && labels[0] === name)
         ? []
@@ -182,7 +215,7 @@ function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions):
       )
     }
     const found = file.columns.find(
-      ({ key, label }) => label.trim() === column || (column === key && file.format !== 'csv'),
+      ({ key, label }) => label.trim() === column || (column === key && !hasCells(file.format)),
     )
     if (found === undefined) {
       throw new FileError(
@@ -196,8 +229,7 @@ function chooseColumns(file: PlantFile, { members, columns = [] }: ReadOptions):
     const keys = columnsOf(file.guess, name).filter((key) => !used.has(key))
     if (keys.length > 0) return [[name, keys]]
     // Its values are not ids, which the records say, or a member is in a later record alone.
-    const key =
-      file.dialect === undefined ? name : file.columns.find((each) => each.name === name)?.key
+    const key = !hasCells(file.format) ? name : file.columns.find((each) => each.name === name)?.key
     return key === undefined || used.has(key) ? [] : [[name, [key]]]
   })
   return { ...Object.fromEntries(guessed), ...chosen }
@@ -207,7 +239,7 @@ const WITHOUT_IDS = '; without ids, use --match or --new-ids'
 
 /** @throws FileError if a column is missing or, unless such columns are ignored, unknown */
 function requireColumns(file: PlantFile, mapping: Mapping, options: ReadOptions): void {
-  if (file.dialect === undefined) return
+  if (!hasCells(file.format)) return
   const {
     members,
     required = members.filter(({ isRequired }) => isRequired),
@@ -247,7 +279,7 @@ function labelOf({ columns }: PlantFile, key: string): string {
 }
 
 function recordParser(
-  { format, dialect }: PlantFile,
+  { format }: PlantFile,
   mapping: Mapping,
   { members, refuseMembers = false, canBeCutOff = false }: ReadOptions,
 ): (record: FileRecord) => ParsedRecord {
@@ -258,7 +290,7 @@ function recordParser(
     if (isUnterminated && canBeCutOff) return { number, result: CUT_OFF }
     if (isBlank) return { number, result: undefined }
     const result = read(record)
-    if (typeof result === 'string' || dialect !== undefined) return { number, result }
+    if (typeof result === 'string' || hasCells(format)) return { number, result }
     const ignored = findUnknown(values)
     if (ignored.length === 0) return { number, result }
     if (!refuseMembers) return { number, result, ignored }

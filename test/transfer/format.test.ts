@@ -14,7 +14,7 @@ for (const [file, format] of [
 
 for (const file of ['plants', 'plants.csv.gz', '.csv', '-', 'a.json']) {
   t.test(`${file} has no format for an export`, async (t) => {
-    const message = `cannot tell the format of ${file}: expected a name ending in one of .ndjson, .jsonl, .csv; otherwise use --format ndjson or csv`
+    const message = `cannot tell the format of ${file}: expected a name ending in one of .ndjson, .jsonl, .csv, .xlsx; otherwise use --format ndjson or csv or xlsx`
     t.throws(() => detectFormat(file), { message })
   })
 }

@@ -3,7 +3,6 @@ import { RECORD_LENGTH_MAX } from '../../core/files/file-record.ts'
 import { recordFormats } from '../../core/files/record-formats.ts'
 import type { RecordValues } from '../../core/files/record-mapper.ts'
 import { members } from '../../core/members/members.gen.ts'
-import { exportFormats } from '../../src/transfer/format.ts'
 import {
   describeReading,
   openRecords,
@@ -360,7 +359,7 @@ for (const { header, says } of invalidHeaders) {
 
 const NAME_LENGTH = RECORD_LENGTH_MAX - 100
 
-for (const format of exportFormats) {
+for (const format of ['ndjson', 'csv'] as const) {
   const { header, line } = recordFormats[format]
 
   t.test(

@@ -10,7 +10,7 @@ import type { MemberType, MemberValue } from '../../core/members/members.ts'
 import type { FieldSchema, OwnField } from '../../core/members/own-fields.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
 import type { NewPlant, StoredPlant } from '../../service/store/plant-store.ts'
-import { exportFormats, formatPlants } from '../../src/transfer/format.ts'
+import { formatPlants } from '../../src/transfer/format.ts'
 import { openRecords } from '../../src/transfer/record-batches.ts'
 import { storable } from '../helpers/plants/arbitraries.ts'
 import { runs } from '../helpers/plants/runs.ts'
@@ -73,7 +73,7 @@ const extended = fc
     return fc.record({ fields: fc.constant(fields), plants: fc.array(plant, { maxLength: 5 }) })
   })
 
-for (const format of exportFormats) {
+for (const format of ['ndjson', 'csv'] as const) {
   t.test(`${format}: an import of an export is the same`, async () => {
     await fc.assert(
       fc.asyncProperty(extended, async ({ fields, plants }) => {

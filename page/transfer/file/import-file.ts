@@ -1,4 +1,4 @@
-import { FileProblem } from '../../../core/files/file-kind.ts'
+import { FileProblem, isWorkbook } from '../../../core/files/file-kind.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
 import {
   type FileChoices,
@@ -46,7 +46,9 @@ export async function openFile(file: File, choices: FileChoices = {}): Promise<I
     )
   }
   const start = await readBytes(file.slice(0, START_BYTES))
-  const { read, ...recognized } = await recognizeFile(start, size <= START_BYTES, members, choices)
+  const { read, ...recognized } = isWorkbook(start)
+    ? await recognizeSheets(file, choices)
+    : await recognizeFile(start, size <= START_BYTES, members, choices)
   if (recognized.sample.length === 0) {
     const rest = recognized.columns.length > 0 ? ', only column names' : ''
     throw new FileProblem(`There are no plants in this file${rest}.`)
@@ -64,6 +66,12 @@ export async function openFile(file: File, choices: FileChoices = {}): Promise<I
     },
     choose: (chosen) => openFile(file, chosen),
   }
+}
+
+/** The code for workbooks is loaded when it is needed. */
+async function recognizeSheets(file: File, choices: FileChoices): Promise<PlantFile> {
+  const { recognizeWorkbook } = await import('../../../core/files/xlsx/workbook-file.ts')
+  return recognizeWorkbook(file, members, choices)
 }
 
 async function* readChunks(file: Blob): AsyncGenerator<Uint8Array, void> {

@@ -1,5 +1,6 @@
 import type { PlantStoreClient } from '../../../client/client.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
+import { hasCells } from '../../../core/files/formats.ts'
 import { idBefore } from '../../list/plant-id.ts'
 import type { ImportFile } from './import-file.ts'
 
@@ -10,7 +11,7 @@ const PAGE_SIZE = 1000
 
 /** A record with an id that the page chooses. */
 export function withId(record: FileRecord, id: bigint, format: ImportFile['format']): FileRecord {
-  const value = format === 'csv' ? String(id) : id
+  const value = hasCells(format) ? String(id) : id
   return { ...record, values: { ...record.values, [NUMBERED]: value } }
 }
 

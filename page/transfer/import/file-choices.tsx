@@ -54,7 +54,7 @@ export function FileChoiceFields({
   /** Called to read the file in another way. */
   readonly onChoose: (choices: FileChoices) => void
 }) {
-  const { encoding, dialect, header, candidates, arrays, array, choices } = file
+  const { encoding, dialect, header, candidates, arrays, array, sheets, sheet, choices } = file
   const choose = (changed: FileChoices) => onChoose({ ...choices, ...changed })
   return (
     <div class="choices">
@@ -98,6 +98,14 @@ export function FileChoiceFields({
           ]}
           value={String(header)}
           onChoose={(value) => choose({ header: value === 'none' ? value : Number(value) })}
+        />
+      )}
+      {sheets.length > 1 && (
+        <Select
+          label="Sheet"
+          options={sheets.map((name): Choice => [name, name])}
+          value={sheet ?? ''}
+          onChoose={(name) => choose({ sheet: name, header: undefined })}
         />
       )}
       {arrays.length > 1 && (

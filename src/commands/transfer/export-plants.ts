@@ -3,8 +3,11 @@ import { pipeline } from 'node:stream/promises'
 import {
   describeRecords,
   type ExportFormat,
+  ExportProblem,
   type RecordFormat,
+  type TextFormat,
 } from '../../../core/files/record-formats.ts'
+import { writeWorkbook } from '../../../core/files/xlsx/workbook-writer.ts'
 import type { Member } from '../../../core/members/members.ts'
 import { PlantCodec } from '../../../service/plant-codec.ts'
 import { type ChangeFeed, readLatestCursor } from '../../../service/store/change-feed.ts'
@@ -12,7 +15,7 @@ import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import { describeDatabase } from '../../stores/engines.ts'
 import { CommandError, fileError } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
-import { detectFormat, formatPlants, STDIO } from '../../transfer/format.ts'
+import { detectFormat, formatPlants, readValues, STDIO } from '../../transfer/format.ts'
 import { isClosedPipe, STDOUT_ERROR } from '../console/output.ts'
 import { type ProgressDisplay, startProgress } from '../console/progress.ts'
 import { onStopSignal } from '../console/signals.ts'
@@ -67,15 +70,15 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     const codec = new PlantCodec(members)
     const isSelected = selectPlants(contract, codec, options)
     destination = await openDestination(file, database)
-    const chunks = formatPlants(
-      filterBatches(store.exportPlants(), isSelected),
-      selectRecordFormat(members, format, options),
-      codec,
-      (plants) => {
-        count = plants
-        progress?.update(plants)
-      },
-    )
+    const selected = filterBatches(store.exportPlants(), isSelected)
+    const onProgress = (plants: number) => {
+      count = plants
+      progress?.update(plants)
+    }
+    const chunks =
+      format === 'xlsx'
+        ? writeWorkbook(members, readValues(selected, codec, onProgress))
+        : formatPlants(selected, selectRecordFormat(members, format, options), codec, onProgress)
     await pipeline(chunks, destination.stream, { signal })
     await destination.publish()
     // After the export, because an old cursor with a new export is harmless, and a new one with an old export is not.
@@ -83,6 +86,7 @@ export async function exportPlants(file: string, options: ExportOptions): Promis
     const target = file === STDIO ? 'standard output' : resolve(file)
     summary = `exported ${count.toLocaleString('en')} plants from ${describeDatabase(database)} to ${target}\n${describeHidden(hidden)}`
   } catch (error) {
+    if (error instanceof ExportProblem) throw new CommandError(error.message)
     if (file === STDIO) {
       if (!isClosedPipe(error)) throw fileError(STDOUT_ERROR, error)
     } else if (!signal.aborted) throw fileError(`cannot write ${file}`, error)
@@ -115,7 +119,7 @@ function assertApplicable(format: ExportFormat, { escapeFormulas }: ExportOption
 
 function selectRecordFormat(
   members: readonly Member[],
-  format: ExportFormat,
+  format: TextFormat,
   { escapeFormulas }: ExportOptions,
 ): RecordFormat {
   const { recordFormats, formulaFreeLine } = describeRecords(members)

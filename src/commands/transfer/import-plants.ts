@@ -27,13 +27,14 @@ import { ImportPreview } from './import-findings.ts'
 
 export interface ImportOptions {
   readonly database: string
-  /** By default, this and the next five are recognized. */
+  /** By default, this and the next six are recognized. */
   readonly format?: Format
   readonly encoding?: Encoding
   readonly separator?: string
   readonly quote?: Quote
   readonly header?: Header
   readonly array?: string
+  readonly sheet?: string
   /** The columns of members, such as `name=Taxon`. */
   readonly column?: readonly string[]
   readonly onConflict: OnConflict

@@ -41,6 +41,7 @@ export function addReadOptions(command: Command): Command {
       ).argParser(parseHeader),
     )
     .option('--array <path>', 'the array of a JSON object that has the plants, such as data.plants')
+    .option('--sheet <name>', 'the sheet of a workbook that has the plants')
     .addOption(
       new Option(
         '--column <member=column>',

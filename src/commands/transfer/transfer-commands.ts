@@ -11,7 +11,7 @@ import { addReadOptions } from './read-options.ts'
 export function importCommand(): Command {
   const command = new Command('import')
     .description('import plants from a file; the service can be running')
-    .argument('<file>', 'a CSV, NDJSON or JSON file; - reads standard input')
+    .argument('<file>', 'an XLSX, CSV, NDJSON or JSON file; - reads standard input')
     .addOption(
       new Option('--on-error <action>', 'what to do with an invalid record')
         .choices(onErrors)

@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { openAsBlob, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open, readFile, watch } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
+import { members } from '../../../core/members/members.gen.ts'
+import { describePlants } from '../../../core/members/plant.ts'
 import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { readFields } from '../../core/files/xlsx/workbooks.ts'
 import { createIn } from '../../helpers/plants/single-changes.ts'
 import { Command, type CommandOptions, MAIN, withoutTap } from '../../helpers/processes/command.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
@@ -17,6 +20,8 @@ const plants = [
   { id: -(2n ** 63n), name: 'a "quote"\r\nand\u2028lines' },
   { id: 2n ** 63n - 1n, name: '', tag: 'Forb/herb' },
 ]
+
+const { toFields } = describePlants(members)
 
 const ndjson = `{"id":-9223372036854775808,"name":"a \\"quote\\"\\r\\nand\u2028lines"}
 {"id":2,"name":"Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil","tag":""}
@@ -60,6 +65,28 @@ t.test('all plants are exported, sorted by id, to standard output or a file', as
   t.strictSame(await write(link), { code: 0, stdout: '', stderr: summary(link) })
   t.equal(readFileSync(target, 'utf8'), csv)
   t.strictSame(files(), ['link.csv', 'target.csv'])
+})
+
+t.test('plants are exported to a workbook', async (t) => {
+  const { folder, write, summary, files } = await exportsOf(t, plants)
+  const file = join(folder, 'plants.xlsx')
+  t.strictSame(await write(file), { code: 0, stdout: '', stderr: summary(file) })
+  const rows = await readFields(await openAsBlob(file), 3)
+  t.strictSame(rows, [['id', 'name', 'tag'], ...plants.map(toFields).sort()])
+  t.match(await write(file, '--escape-formulas'), {
+    code: 1,
+    stderr: 'plant-store: --escape-formulas requires CSV, not xlsx\n',
+  })
+  t.strictSame(files(), ['plants.xlsx'])
+})
+
+t.test('plants that have no room in a workbook leave no file', async (t) => {
+  const { folder, write, files } = await exportsOf(t, [{ id: 5n, name: 'x'.repeat(32_768) }])
+  const stderr =
+    'plant-store: the name of plant 5 is longer than the 32,767 characters of a cell; export the plants as CSV or NDJSON\n'
+  const finished = await write(join(folder, 'plants.xlsx'))
+  t.strictSame(finished, { code: 1, stdout: '', stderr })
+  t.strictSame(files(), [])
 })
 
 t.test('--escape-formulas is rejected for NDJSON', async (t) => {

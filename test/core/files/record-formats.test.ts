@@ -2,12 +2,7 @@ import assert from 'node:assert/strict'
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import t from 'tap'
-import {
-  describeRecords,
-  formulaFreeLine,
-  spreadsheetFormat,
-} from '../../../core/files/record-formats.ts'
-import { members } from '../../../core/members/members.gen.ts'
+import { formulaFreeLine } from '../../../core/files/record-formats.ts'
 import { runs } from '../../helpers/plants/runs.ts'
 
 /** Names and their escaped forms. */
@@ -82,28 +77,6 @@ t.test('no cell is a formula, whether lines are split at commas or semicolons', 
     }),
     { numRuns: runs(500) },
   )
-})
-
-t.test('no cell of a file with semicolons is a formula, wherever lines are split', async () => {
-  fc.assert(
-    fc.property(plants, (plant) => {
-      const line = spreadsheetFormat(';').line(plant)
-      const [record] = parse(line, { delimiter: ';' }) as string[][]
-      for (const cell of record?.slice(1) ?? []) assert.doesNotMatch(cell, /^\s*[=+\-@＝＋－＠]/)
-      for (const other of [/[,\r\n]/, /[\t\r\n]/]) {
-        const [, ...others] = line.split(other)
-        for (const cell of others) assert.doesNotMatch(cell, FORMULA)
-      }
-    }),
-    { numRuns: runs(500) },
-  )
-})
-
-t.test('the header has the same separator', async (t) => {
-  t.equal(spreadsheetFormat(';').header, 'id;name;tag\n')
-  const own = { name: 'a;b', type: 'string', isRequired: false } as const
-  const { header } = describeRecords([...members, own]).spreadsheetFormat(';')
-  t.equal(header, 'id;name;tag;"a;b"\n')
 })
 
 t.test('escaping takes linear time', async (t) => {

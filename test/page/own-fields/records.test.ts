@@ -133,12 +133,7 @@ for (const format of ['csv', 'ndjson'] as const) {
     const { signal } = new AbortController()
     const client = { listPlants: async () => ({ plants: [FIR, SMALL] }) }
     const options = { signal, onProgress: () => {} }
-    const { content } = await exportPlants(
-      client as unknown as PlantStoreClient,
-      {},
-      format,
-      options,
-    )
+    const content = await exportPlants(client as unknown as PlantStoreClient, {}, format, options)
     t.strictSame(await readPlants(content), [FIR, SMALL])
   })
 }

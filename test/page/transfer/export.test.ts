@@ -1,14 +1,12 @@
 import t from 'tap'
-import { createClient, type PlantStoreClient } from '../../../client/client.ts'
-import { recordFormats } from '../../../core/files/record-formats.ts'
+import { createClient } from '../../../client/client.ts'
+import { type ExportFormat, recordFormats } from '../../../core/files/record-formats.ts'
+import { openWorkbook } from '../../../core/files/xlsx/workbook-reader.ts'
+import { known } from '../../../core/known.ts'
 import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
 import type { Filter } from '../../../page/list/filter.ts'
-import {
-  type ExportFormat,
-  exportName,
-  exportPlants,
-  separatorOf,
-} from '../../../page/transfer/export-run.ts'
+import { toFields } from '../../../page/model/current-members.ts'
+import { exportName, exportPlants } from '../../../page/transfer/export-run.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
 import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { importPlants } from '../../../src/transfer/import-changes.ts'
@@ -46,7 +44,7 @@ function exportAll(format: ExportFormat, filter: Filter = {}, progress: number[]
 for (const format of ['csv', 'ndjson'] as const) {
   t.test(`${format} is written as on the command line, and read back equal`, async (t) => {
     const progress: number[] = []
-    const { content: blob } = await exportAll(format, {}, progress)
+    const blob = await exportAll(format, {}, progress)
     const { header, line } = recordFormats[format]
     t.equal(await blob.text(), header + PLANTS.map(line).join(''))
     t.same(progress, [1000, PLANTS.length])
@@ -59,29 +57,13 @@ for (const format of ['csv', 'ndjson'] as const) {
   })
 }
 
-t.test('CSV for spreadsheets has no formulas', async (t) => {
-  const { content, longIds, firstLongIds } = await exportAll('spreadsheet')
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
-  t.ok(text.startsWith('\ufeffid,name,tag\n'), 'Excel needs a byte order mark')
-  t.match(text, `\n12,"'=1+1","'=1+1"\n`)
-  t.equal(longIds, 2)
-  t.same(firstLongIds, [-(2n ** 63n), 2n ** 63n - 1n])
-  const file = await openFile(new File([content], 'plants'))
-  t.ok(file.isEscaped)
-})
-
-t.test('only the first ids that a spreadsheet rounds are named', async (t) => {
-  const plants = [-1n, 0n, 1n, 2n, 3n].map((distance) => ({
-    id: 10n ** 15n + distance,
-    name: 'Abies',
-  }))
-  const client = { listPlants: async () => ({ plants }) } as unknown as PlantStoreClient
-  const { signal } = new AbortController()
-  const onProgress = () => {}
-  const file = await exportPlants(client, {}, 'spreadsheet', { separator: ';', signal, onProgress })
-  t.equal(file.longIds, 4)
-  t.same(file.firstLongIds, [10n ** 15n, 10n ** 15n + 1n, 10n ** 15n + 2n])
-  t.match(await file.content.text(), 'id;name;tag\n999999999999999;"Abies";\n')
+t.test('a workbook has a cell for each value', async (t) => {
+  const content = await exportAll('xlsx')
+  const [sheet] = await openWorkbook(content)
+  const rows = await Array.fromAsync(known(sheet).records(), ({ values }) => Object.values(values))
+  const withoutEnd = (fields: readonly unknown[]) =>
+    fields.slice(0, fields.at(-1) === undefined ? -1 : undefined)
+  t.strictSame(rows, [['id', 'name', 'tag'], ...PLANTS.map((plant) => withoutEnd(toFields(plant)))])
 })
 
 t.test(
@@ -99,16 +81,12 @@ t.test(
   },
 )
 
-t.test('spreadsheets expect the separator of the locale', async (t) => {
-  t.same(['en', 'en-GB', 'de', 'fr-FR', 'de-CH'].map(separatorOf), [',', ',', ';', ';', ','])
-})
-
-t.test('the name of a file tells its kind, its filter and the day', async (t) => {
+t.test('the name of a file tells its filter and the day', async (t) => {
   const day = new Date(2026, 0, 5, 12)
   t.same(
     [
       exportName('csv', {}, day),
-      exportName('spreadsheet', { tag: 'Forb/herb' }, day),
+      exportName('xlsx', { tag: 'Forb/herb' }, day),
       exportName('ndjson', { tag: '', q: '../é ×2' }, day),
       exportName('csv', { q: 'x'.repeat(100) }, day),
       exportName('csv', { q: '…' }, day),
@@ -116,7 +94,7 @@ t.test('the name of a file tells its kind, its filter and the day', async (t) =>
     ],
     [
       'plants-2026-01-05.csv',
-      'plants-spreadsheet-tag-Forb-herb-2026-01-05.csv',
+      'plants-tag-Forb-herb-2026-01-05.xlsx',
       'plants-tag-empty-name-é-2-2026-01-05.ndjson',
       `plants-name-${'x'.repeat(40)}-2026-01-05.csv`,
       'plants-name-2026-01-05.csv',
@@ -127,7 +105,7 @@ t.test('the name of a file tells its kind, its filter and the day', async (t) =>
 
 t.test('a filter selects the plants', async (t) => {
   const exportedIds = async (filter: Filter) =>
-    (await (await exportAll('ndjson', filter)).content.text()).match(/(?<="id":)-?\d+/g)
+    (await (await exportAll('ndjson', filter)).text()).match(/(?<="id":)-?\d+/g)
   t.same(await exportedIds({ tag: 'some' }), ['-9223372036854775808', '9223372036854775807'])
   t.same(await exportedIds({ tag: '' }), ['11'])
   t.same(await exportedIds({ q: 'ACER 109' }), ['209', ...ids(1190, 10)])

@@ -1,0 +1,12 @@
+/** Those of a sheet in Excel. */
+export const ROWS_MAX = 2 ** 20
+export const COLUMNS_MAX = 2 ** 14
+
+/** The formula of an empty string. LibreOffice does not keep one that is text. */
+export const EMPTY = '""'
+
+/** The letters of a column, whose number starts at 0. */
+export function columnName(column: number): string {
+  const rest = Math.floor(column / 26)
+  return (rest > 0 ? columnName(rest - 1) : '') + String.fromCharCode(65 + (column % 26))
+}

@@ -1,0 +1,45 @@
+import { InvalidWorkbook } from './zip.ts'
+
+const BYTES_MAX = 2 ** 26
+
+/** What the end of a text takes. */
+const END_BYTES = 16
+
+/** A UTF-16 unit has at most three bytes in UTF-8. */
+const UNIT_BYTES = 3
+
+/** The texts that the cells of a workbook share, in UTF-8, because strings could take several times as much memory. */
+export class TextTable {
+  #bytes = new Uint8Array(2 ** 16)
+  readonly #ends: number[] = []
+  readonly #encoder = new TextEncoder()
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+  /** @throws InvalidWorkbook if all texts together are too long */
+  add(text: string): void {
+    const start = this.#end
+    const needed = start + UNIT_BYTES * text.length
+    if (needed > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(2 * this.#bytes.length, needed))
+      larger.set(this.#bytes.subarray(0, start))
+      this.#bytes = larger
+    }
+    const written =
+      text === '' ? 0 : this.#encoder.encodeInto(text, this.#bytes.subarray(start)).written
+    this.#ends.push(start + written)
+    if (this.#end + END_BYTES * this.#ends.length > BYTES_MAX) {
+      throw new InvalidWorkbook('the workbook has more than 64 MB of text')
+    }
+  }
+
+  /** Undefined if there is no such text. */
+  get(index: number): string | undefined {
+    const end = this.#ends[index]
+    if (end === undefined) return undefined
+    return this.#decoder.decode(this.#bytes.subarray(this.#ends[index - 1] ?? 0, end))
+  }
+
+  get #end(): number {
+    return this.#ends.at(-1) ?? 0
+  }
+}

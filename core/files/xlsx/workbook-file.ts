@@ -1,0 +1,106 @@
+import type { Member } from '../../members/members.ts'
+import { guessMapping, listColumns } from '../columns.ts'
+import { findHeader, HEADER_MAX, SAMPLE_RECORDS } from '../csv-dialect.ts'
+import { FileProblem } from '../file-kind.ts'
+import { type FileRecord, MalformedFile } from '../file-record.ts'
+import {
+  type FileChoices,
+  hasEscaped,
+  type PlantFile,
+  type RecordBatch,
+  toCandidate,
+  toProblem,
+} from '../plant-file.ts'
+import { InvalidWorkbook, openWorkbook, type Sheet } from './workbook-reader.ts'
+
+/** How many rows are read at once. */
+const BATCH_ROWS = 500
+
+/**
+ * Recognizes what a workbook has, as `recognizeFile` does for text.
+ *
+ * @param members those of a plant
+ * @throws FileProblem
+ */
+export async function recognizeWorkbook(
+  file: Blob,
+  members: readonly Member[],
+  { sheet: chosen, header: chosenHeader }: FileChoices = {},
+): Promise<PlantFile> {
+  const sheets = await openWorkbook(file).catch(explain)
+  const sheet = sheets.find(({ name }) => name === chosen) ?? (await findFilled(sheets))
+  if (chosen !== undefined && sheet.name !== chosen) {
+    throw new FileProblem(
+      `This workbook has no sheet of that name. Its sheets are ${sheets.map(({ name }) => name).join(', ')}.`,
+    )
+  }
+  const first = await take(sheet, SAMPLE_RECORDS)
+  const header = chosenHeader ?? findHeader(first, members)
+  const isHeader = ({ number }: FileRecord) => number === header
+  const sample = first.filter(({ number }) => header === 'none' || number > header)
+  const columns = listColumns(first.find(isHeader), sample)
+  return {
+    format: 'xlsx',
+    encoding: 'utf-8',
+    dialect: undefined,
+    header,
+    candidates: first.slice(0, HEADER_MAX).map(toCandidate),
+    arrays: [],
+    array: undefined,
+    sheets: sheets.map(({ name }) => name),
+    sheet: sheet.name,
+    isEscaped: sample.some(hasEscaped),
+    columns,
+    guess: guessMapping(members, columns, sample),
+    sample,
+    read: () => readBatches(sheet, header === 'none' ? 0 : header),
+  }
+}
+
+/** The first sheet with rows. */
+async function findFilled(sheets: readonly Sheet[]): Promise<Sheet> {
+  for (const sheet of sheets) if ((await take(sheet, 1)).length > 0) return sheet
+  throw new FileProblem('There are no plants in this workbook.')
+}
+
+/** The first rows that are not blank. */
+async function take(sheet: Sheet, count: number): Promise<readonly FileRecord[]> {
+  const records: FileRecord[] = []
+  try {
+    for await (const record of sheet.records()) {
+      if (!record.isBlank && records.push(record) === count) break
+    }
+  } catch (error) {
+    // It is reported when the sheet is read.
+    if (!(error instanceof MalformedFile)) explain(error)
+  }
+  return records
+}
+
+/** @param skipped the number of the header, and of the rows before it */
+async function* readBatches(sheet: Sheet, skipped: number): AsyncGenerator<RecordBatch, void> {
+  let endByte = 0
+  let records: FileRecord[] = []
+  const onRead = (bytes: number) => {
+    endByte = bytes
+  }
+  try {
+    for await (const record of sheet.records(onRead)) {
+      if (record.number > skipped && records.push(record) === BATCH_ROWS) {
+        yield { records, endByte }
+        records = []
+      }
+    }
+    yield { records, endByte }
+  } catch (error) {
+    yield { records, endByte }
+    if (error instanceof MalformedFile) throw toProblem('xlsx', error)
+    explain(error)
+  }
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof InvalidWorkbook)) throw error
+  const { message } = error
+  throw new FileProblem(`${message.charAt(0).toUpperCase()}${message.slice(1)}.`)
+}
