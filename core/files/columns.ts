@@ -137,7 +137,11 @@ export function isId(value: unknown): boolean {
     : typeof value === 'bigint'
 }
 
-/** The columns that a header names. Those without a name are told apart by their number. */
+/**
+ * The columns that a header names. Those without a name are told apart by their number.
+ *
+ * @param sample records that can have more columns
+ */
 export function listColumns(
   header: FileRecord | undefined,
   sample: readonly FileRecord[],

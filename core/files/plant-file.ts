@@ -112,7 +112,8 @@ export async function recognizeFile(
     const open = () => new CsvReader(dialect)
     const [first, ...rest] = take(open(), text, isWhole)
     const sample = header === 'none' && first !== undefined ? [first, ...rest] : rest
-    const columns = listColumns(header === 'none' ? undefined : first, sample)
+    const columns =
+      header === 'none' ? listColumns(undefined, sample.slice(0, 1)) : listColumns(first, [])
     return {
       ...base,
       dialect,

@@ -71,7 +71,7 @@ export function toNewPlant(
 ): Schemas['NewPlant'] | string {
   const plant: { [name: string]: MemberValue } = {}
   for (const { name, isRequired } of members) {
-    const value = values[name] ?? null
+    const value = valueOf(values, name)
     if (value !== null) plant[name] = value
     else if (isRequired) return `${name} is missing`
   }
@@ -86,6 +86,11 @@ export function updatePlant(
 ): Schemas['StoredPlant'] | string {
   const updated = toNewPlant(members, { ...(stored as RecordValues), ...values, id })
   return updated as Schemas['StoredPlant'] | string
+}
+
+/** The value that a record says a plant has; null if it says none, or nothing. */
+export function valueOf(values: RecordValues, name: string): MemberValue | null {
+  return (ownValue(values, name) as MemberValue | undefined) ?? null
 }
 
 /** What a record has for a member of a plant; undefined if nothing. */

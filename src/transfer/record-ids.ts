@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { RecordValues } from '../../core/files/record-mapper.ts'
+import { type RecordValues, valueOf } from '../../core/files/record-mapper.ts'
 import { INT64_MAX } from '../../core/json/int64.ts'
 import { type Member, type MemberValue, writeJson } from '../../core/members/members.ts'
 import { type PageReader, pageReader } from '../../service/page-reader.ts'
@@ -105,7 +105,7 @@ export async function matchIds(options: MatchOptions): Promise<RecordIds> {
   const records = new Map<string, number>()
   return {
     find(values, number) {
-      const value = values[name] ?? null
+      const value = valueOf(values, name)
       if (value === null) return `${name} is missing`
       const key = toKey(value)
       const shown = `${name} ${typeof value === 'string' ? quote(value) : value}`
