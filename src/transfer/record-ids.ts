@@ -72,11 +72,11 @@ export class FreeIds {
     return this.#next++
   }
 
-  /** Continues after the plants that others have created. */
+  /** Continues after the plants that are stored. Ids that were taken and are not stored yet can be taken again. */
   async skipTaken(): Promise<void> {
     const page = await this.#store.list({ isDescending: true, limit: 1 })
     const last = this.#readPage(page)[0]?.id ?? 0n
-    if (last >= this.#next) this.#next = last + 1n
+    this.#next = last > 0n ? last + 1n : 1n
   }
 }
 

@@ -2,14 +2,17 @@ import { access } from 'node:fs/promises'
 import { type ContractDocument, plantMembers } from '../../core/contract/contract.ts'
 import { readers } from '../../core/files/readers.ts'
 import type { RecordValues } from '../../core/files/record-mapper.ts'
+import type { PlantStore } from '../../service/store/plant-store.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { detectFormat, formats } from './format.ts'
 import { importRecords, newCounts, type RecordImportOptions } from './import.ts'
-import type { ImportStore } from './import-changes.ts'
+import { importStore } from './import-changes.ts'
 import { openInput } from './input.ts'
 import { type RecordBatch, recordValidator, toRecordValues } from './record.ts'
 import { readRecords } from './record-batches.ts'
+
+type SeedStore = Pick<PlantStore, 'apply' | 'getAll'>
 
 /**
  * Stores the seed. Plants that are already stored do not change.
@@ -18,7 +21,7 @@ import { readRecords } from './record-batches.ts'
  * @throws FileError for the first record that is invalid, has data that is not stored or conflicts with a stored
  *   plant, and Interrupted; the records before that are stored
  */
-export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
+export type Seeder = (store: SeedStore, signal?: AbortSignal) => Promise<void>
 
 /**
  * Validates a seed as far as possible without a store, so that a mistake is found before a database is created.
@@ -45,7 +48,7 @@ export async function prepareSeed(
       const options = { contract, refuseMembers: true, canBeCutOff: !isFile }
       const batches = toRecordValues(readRecords(format, chunks, options), members, format)
       const locate = (number: number) => `${counted} ${number}`
-      await importSeed(batches, { store, members, locate, counts })
+      await importSeed(batches, store, { members, locate, counts })
     } catch (error) {
       if (error instanceof Interrupted) {
         const { created, replayed } = counts
@@ -72,15 +75,17 @@ function preparePlants(contract: ContractDocument, plants: readonly object[]): S
   const members = plantMembers(contract)
   const locate = (index: number) => `seed[${index}]`
   return (store) =>
-    importSeed(toRecordValues(batches(), members), { store, members, locate, counts: newCounts() })
+    importSeed(toRecordValues(batches(), members), store, { members, locate, counts: newCounts() })
 }
 
 async function importSeed(
   batches: AsyncIterable<RecordBatch<RecordValues>>,
-  options: Pick<RecordImportOptions, 'store' | 'members' | 'locate' | 'counts'>,
+  store: SeedStore,
+  options: Pick<RecordImportOptions, 'members' | 'locate' | 'counts'>,
 ): Promise<void> {
   await importRecords(batches, {
     ...options,
+    store: importStore(store, options.members),
     onConflict: 'stop',
     onError: 'stop',
     onRefused: (where, reason) => {

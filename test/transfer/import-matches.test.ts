@@ -44,8 +44,17 @@ for (const [name, engine] of Object.entries(engines)) {
     const numbered = { id: 1n, name: 'Abies', fields: `"serial":${INT64_MAX}` }
     const { loadPlanned, stored } = await recordImports(t, engine, [numbered])
     const bySerial = { match: 'serial', onConflict: 'update' } as const
-    await loadPlanned([{ serial: INT64_MAX, tag: 'x' }, { serial: INT64_MAX - 1n, name: 'Acer' }], bySerial)
-    await loadPlanned([{ name: 'Acer', tag: 'y' }, { name: 'acer' }], { ...bySerial, match: 'name' })
+    await loadPlanned(
+      [
+        { serial: INT64_MAX, tag: 'x' },
+        { serial: INT64_MAX - 1n, name: 'Acer' },
+      ],
+      bySerial,
+    )
+    await loadPlanned([{ name: 'Acer', tag: 'y' }, { name: 'acer' }], {
+      ...bySerial,
+      match: 'name',
+    })
     t.strictSame(await stored(), [
       { ...numbered, tag: 'x' },
       { id: 2n, name: 'Acer', tag: 'y', fields: `"serial":${INT64_MAX - 1n}` },
@@ -114,11 +123,11 @@ for (const [name, engine] of Object.entries(engines)) {
     const names = (await stored()).map(({ id, name }) => [id, name])
     t.strictSame(names, [
       [5n, 'Quercus'],
-      [6n, 'a'],
       [7n, 'theirs'],
-      [8n, 'c'],
       [9n, 'theirs'],
-      [10n, 'b'],
+      [10n, 'a'],
+      [11n, 'b'],
+      [12n, 'c'],
     ])
   })
 

@@ -1,7 +1,7 @@
 /** Imports that update plants, on both engines. */
 import t from 'tap'
 import { LIST_TEXT_MAX } from '../../service/store/plant-store.ts'
-import { removeFrom, createIn } from '../helpers/plants/single-changes.ts'
+import { createIn, removeFrom } from '../helpers/plants/single-changes.ts'
 import { engines, recordImports } from './record-imports.ts'
 
 const FIR = {
@@ -81,35 +81,38 @@ for (const [name, engine] of Object.entries(engines)) {
     ])
   })
 
-  t.test(`${name}: plants that others change in the meantime are updated as they are`, async (t) => {
-    const { store, load, stored } = await recordImports(t, engine, [FIR, PINE])
-    let calls = 0
-    const { counts, reports } = await load(
-      [
-        { id: 1n, name: 'Abies', height: 1 },
-        { id: 2n, tag: 'x' },
-        { id: 3n, name: 'Acer', tag: 'x' },
-      ],
-      {
-        ...update,
-        onError: 'skip',
-        apply: async (changes, mode) => {
-          if (calls++ === 0) {
-            await removeFrom(store, 1n)
-            await removeFrom(store, 2n)
-            await createIn(store, { id: 3n, name: 'Acer', fields: '"height":5' })
-          }
-          return store.apply(changes, mode)
+  t.test(
+    `${name}: plants that others change in the meantime are updated as they are`,
+    async (t) => {
+      const { store, load, stored } = await recordImports(t, engine, [FIR, PINE])
+      let calls = 0
+      const { counts, reports } = await load(
+        [
+          { id: 1n, name: 'Abies', height: 1 },
+          { id: 2n, tag: 'x' },
+          { id: 3n, name: 'Acer', tag: 'x' },
+        ],
+        {
+          ...update,
+          onError: 'skip',
+          apply: async (changes, mode) => {
+            if (calls++ === 0) {
+              await removeFrom(store, 1n)
+              await removeFrom(store, 2n)
+              await createIn(store, { id: 3n, name: 'Acer', fields: '"height":5' })
+            }
+            return store.apply(changes, mode)
+          },
         },
-      },
-    )
-    t.strictSame(counts, { created: 1, updated: 1, refused: 1 })
-    t.strictSame(reports, ['line 2: name is missing'])
-    t.strictSame(await stored(), [
-      { id: 1n, name: 'Abies', fields: '"height":1' },
-      { id: 3n, name: 'Acer', tag: 'x', fields: '"height":5' },
-    ])
-  })
+      )
+      t.strictSame(counts, { created: 1, updated: 1, refused: 1 })
+      t.strictSame(reports, ['line 2: name is missing'])
+      t.strictSame(await stored(), [
+        { id: 1n, name: 'Abies', fields: '"height":1' },
+        { id: 3n, name: 'Acer', tag: 'x', fields: '"height":5' },
+      ])
+    },
+  )
 
   t.test(`${name}: fewer plants share a transaction if they are large`, async (t) => {
     const count = 12
@@ -121,7 +124,11 @@ for (const [name, engine] of Object.entries(engines)) {
     const { store, load, stored } = await recordImports(t, engine, large)
     const sizes: number[] = []
     const { counts } = await load(
-      [...large.map(({ id }) => ({ id, height: 1 })), { id: 100n, tag: 'x' }, { id: 1n, height: 2 }],
+      [
+        ...large.map(({ id }) => ({ id, height: 1 })),
+        { id: 100n, tag: 'x' },
+        { id: 1n, height: 2 },
+      ],
       {
         ...update,
         apply: (changes, mode) => {

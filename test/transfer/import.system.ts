@@ -7,7 +7,10 @@ import type { RecordBatch } from '../../src/transfer/record.ts'
 import { REMEMBERED_IDS } from '../../src/transfer/record-ids.ts'
 
 t.test('a stated number of ids is remembered, across transactions', async (t) => {
-  const store: ImportStore = { apply: async (changes) => changes.map(() => 'created') }
+  const store: ImportStore = {
+    find: async () => new Map(),
+    apply: async (changes) => changes.map(() => 'created'),
+  }
   const repeated: string[] = []
   const plants = Array.from({ length: REMEMBERED_IDS + 1 }, (_, id) => ({
     id: BigInt(id),

@@ -9,10 +9,9 @@ import { CommandError, Interrupted, messageOf } from '../../system/user-errors.t
 import { preferSmallHeap } from '../../system/v8-flags.ts'
 import { UnknownColumns } from '../../transfer/csv-records.ts'
 import { detectFormat, formatHint, formats } from '../../transfer/format.ts'
-import { type Counts, importRecords, newCounts } from '../../transfer/import.ts'
-import type { OnConflict, OnError } from '../../transfer/import-changes.ts'
+import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
+import { importStore, type OnConflict } from '../../transfer/import-changes.ts'
 import { openInput } from '../../transfer/input.ts'
-import { plantFinder } from '../../transfer/plant-finder.ts'
 import { toRecordValues } from '../../transfer/record.ts'
 import { readRecords } from '../../transfer/record-batches.ts'
 import { FreeIds, givenIds, matchIds, newIds, type RecordIds } from '../../transfer/record-ids.ts'
@@ -82,11 +81,11 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const counts = newCounts()
   const target = { database, create }
   const isUpdate = onConflict === 'update'
-  const opened = await openImport(target, { dryRun, isUpdate }).catch((error) => {
+  const opened = await openImport(target, dryRun).catch((error) => {
     close()
     throw error
   })
-  const { store, find, contract, members } = opened
+  const { source, store, contract, members } = opened
   const preview = store instanceof DryRun ? new ImportPreview(store, options) : undefined
   const ignored = new IgnoredMembers(members)
   const progress = startProgress({
@@ -111,15 +110,15 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       store,
       members,
       ids,
-      find,
-      onConflict: dryRun && onConflict === 'stop' ? 'refuse' : onConflict,
+      onConflict,
+      skipsConflicts: dryRun,
       onError: dryRun ? 'skip' : onError,
       counts,
       locate,
-      onFirst: (result, where, plant) => preview?.noteFirst(result, where, plant),
-      onRefused: (where, reason, conflicting) => {
-        preview?.noteRefused(where, reason, conflicting)
-        const hint = conflicting === undefined || dryRun ? '' : CONFLICT_HINT
+      onFirst: (result, where, plants) => preview?.noteFirst(result, where, plants),
+      onRefused: (where, reason, conflict) => {
+        preview?.noteRefused(where, reason, conflict)
+        const hint = conflict === undefined || dryRun ? '' : CONFLICT_HINT
         progress.printLine(`${where}: ${escapeControlCharacters(reason)}${hint}`)
       },
       onRepeated: (where, message) => progress.printLine(`${where}: ${message}`),
@@ -138,7 +137,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   } finally {
     progress.end()
     close()
-    await store.close()
+    await source.close()
     const end = `${preview?.describeEnd() ?? ''}database ${describeDatabase(database)}\n`
     await print(`${summary(counts, isUpdate, preview)}${ignored.summary()}${end}`).catch(
       (error) => {
@@ -166,20 +165,16 @@ function assertApplicable(
   }
 }
 
-/** A database, or a dry run on it, and its contract. */
-async function openImport(
-  target: Target,
-  { dryRun, isUpdate }: { readonly dryRun: boolean; readonly isUpdate: boolean },
-) {
+/** Opens a database, or a dry run on it, and reads its contract. */
+async function openImport(target: Target, dryRun: boolean) {
   if (dryRun) {
-    const source: PlantReader = await openTargetReader(target)
+    const source = await openTargetReader(target)
     const stored = await readContract(target, source)
-    const store = new DryRun(source, stored.members, { isUpdate })
-    return { ...stored, source, store, find: store.find }
+    return { ...stored, source, store: new DryRun(source, stored.members) }
   }
-  const store = await openTarget(target)
-  const stored = await readContract(target, store)
-  return { ...stored, source: store, store, find: plantFinder(store, stored.members) }
+  const source = await openTarget(target)
+  const stored = await readContract(target, source)
+  return { ...stored, source, store: importStore(source, stored.members) }
 }
 
 /** @throws CommandError if plants cannot be matched by a member, and the errors of `matchIds` */

@@ -11,8 +11,8 @@ import {
 } from '../../../page/transfer/export-run.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
 import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service
