@@ -170,7 +170,8 @@ function toChange(
     }
   }
   if (typeof plant === 'string') return undefined
-  return { ...plant, id, type: onConflict === 'replace' ? 'put' : 'create' }
+  // If others take the id first, a create is refused.
+  return { ...plant, id, type: before !== undefined && onConflict === 'replace' ? 'put' : 'create' }
 }
 
 function toOutcome(result: ChangeResult, { onConflict }: ChangeOptions): Outcome['result'] {

@@ -108,9 +108,9 @@ export async function matchIds(options: MatchOptions): Promise<RecordIds> {
       const value = values[name] ?? null
       if (value === null) return `${name} is missing`
       const key = toKey(value)
-      const shown = `${name} ${typeof value === 'string' ? quote(value) : value}`
+      const shown = () => `${name} ${typeof value === 'string' ? quote(value) : value}`
       const first = records.get(key)
-      if (first !== undefined) return `repeats ${shown} of ${locate(first)}`
+      if (first !== undefined) return `repeats ${shown()} of ${locate(first)}`
       if (records.size >= REMEMBERED_IDS) return `follows ${describeMax()} values of ${name}`
       records.set(key, number)
       const id = ids.get(key)
@@ -118,7 +118,7 @@ export async function matchIds(options: MatchOptions): Promise<RecordIds> {
       const other = ambiguous.get(key)
       return other === undefined
         ? { id, isNew: false }
-        : `several plants, such as ${id} and ${other}, have ${shown}`
+        : `several plants, such as ${id} and ${other}, have ${shown()}`
     },
     free,
     recognizesPlants: true,
