@@ -26,7 +26,7 @@ export function importCommand(): Command {
     )
     .option(
       '--match <name>',
-      'find the stored plants by this property, such as an accession number, instead of the id',
+      'find the stored plants by an own field or the name instead of the id',
     )
     .addOption(
       new Option(
@@ -87,8 +87,9 @@ const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
 with a header such as ${CSV_HEADER}. A JSON file is an array, as GET /plants returns it. Plants also have the
 own fields with which the database was last served. Refused records are reported on standard error, and a
-summary is printed on standard output. Importing the same file again changes nothing. The separator of a CSV
-file can also be a semicolon or a tab.
+summary is printed on standard output. Importing the same file again changes nothing, except with --new-ids.
+The separator of a CSV file can also be a semicolon or a tab. With --on-conflict update, an empty cell or null
+removes a value, and columns or properties that the file lacks stay as they are.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored. A dry run has
 the exit code that the import would have.`
