@@ -71,7 +71,7 @@ export function toNewPlant(
 ): Schemas['NewPlant'] | string {
   const plant: { [name: string]: MemberValue } = {}
   for (const { name, isRequired } of members) {
-    const value = valueOf(values, name)
+    const value = givenValue(values, name)
     if (value !== null) plant[name] = value
     else if (isRequired) return `${name} is missing`
   }
@@ -89,7 +89,7 @@ export function updatePlant(
 }
 
 /** The value that a record says a plant has; null if it says none, or nothing. */
-export function valueOf(values: RecordValues, name: string): MemberValue | null {
+export function givenValue(values: RecordValues, name: string): MemberValue | null {
   return (ownValue(values, name) as MemberValue | undefined) ?? null
 }
 

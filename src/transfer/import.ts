@@ -3,21 +3,28 @@ import { known } from '../../core/known.ts'
 import type { Member } from '../../core/members/members.ts'
 import { toFailure } from '../../service/failure-messages.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
-import type { NewPlant } from '../../service/store/plant-store.ts'
+import type { NewPlant, StoredPlant } from '../../service/store/plant-store.ts'
 import {
-  type ConflictAction,
-  createPlants,
+  type ChangeOptions,
   type ImportStore,
-  importPlants,
-  type OnError,
+  type OnConflict,
   type Outcome,
   type PlannedRecord,
   type StoredResult,
-  updatePlants,
+  storeRecords,
 } from './import-changes.ts'
-import type { PlantFinder } from './plant-finder.ts'
 import type { ParsedRecord, RecordBatch } from './record.ts'
 import { givenIds, REMEMBERED_IDS, type RecordIds } from './record-ids.ts'
+
+/** What to do about an invalid record. */
+export const onErrors = ['stop', 'skip'] as const
+export type OnError = (typeof onErrors)[number]
+
+/** The plant of a record, and the one that was stored before. */
+export interface RecordPlants {
+  readonly plant: NewPlant
+  readonly before: StoredPlant | undefined
+}
 
 /**
  * Number of records per result. `blank` counts records without any value, and `removed` the values that updates have
@@ -44,18 +51,18 @@ export interface RecordImportOptions {
   readonly members: readonly Member[]
   /** By default, records have ids. */
   readonly ids?: RecordIds
-  /** `update` needs it. */
-  readonly find?: PlantFinder
-  readonly onConflict: ConflictAction
+  readonly onConflict: OnConflict
+  /** Whether `stop` refuses a conflicting record and imports the rest: for a dry run, which reads the whole file. */
+  readonly skipsConflicts?: boolean
   readonly onError: OnError
   /** Incremented after every transaction, so it is accurate even if a later one fails. */
   readonly counts: Counts
   /** Says where a record is, given its number, such as `line 3`. */
   readonly locate: (number: number) => string
-  /** Called for the first record with each result, with its plant. */
-  readonly onFirst?: (result: StoredResult, where: string, plant: NewPlant) => void
-  /** Called for each refused record, in file order, with where it is and, if it is a conflict, its plant. */
-  readonly onRefused: (where: string, reason: string, conflicting?: NewPlant) => void
+  /** Called for the first record with each result, with its plants. */
+  readonly onFirst?: (result: StoredResult, where: string, plants: RecordPlants) => void
+  /** Called for each refused record, in file order, with where it is and, if it is a conflict, its plants. */
+  readonly onRefused: (where: string, reason: string, conflict?: RecordPlants) => void
   /** Called for each other record that has the id of an earlier one, as far as that is remembered. */
   readonly onRepeated?: (where: string, message: string) => void
   /** Called for each stored record that has members that are not stored, with their names. */
@@ -108,32 +115,44 @@ export async function importRecords(
   return isComplete
 }
 
-/** A record, the change that it needs unless it is blank or invalid, and what became of it. */
+/** A record, and how to store it or, if that is not needed, what became of it. */
 interface Entry {
   readonly record: ParsedRecord
   readonly plan?: PlannedRecord
-  outcome?: Outcome | undefined
+  readonly outcome?: Outcome
 }
 
 class RecordImport {
   readonly #options: RecordImportOptions
-  readonly #ids: RecordIds
-  readonly #codec: PlantCodec
+  readonly #changeOptions: ChangeOptions
   /** The number of the first record with each id that was not refused. */
   readonly #firstRecords = new Map<bigint, number>()
 
   constructor(options: RecordImportOptions) {
+    const { store, ids = givenIds, members, onConflict, onError, skipsConflicts = false } = options
     this.#options = options
-    this.#ids = options.ids ?? givenIds
-    this.#codec = new PlantCodec(options.members)
+    this.#changeOptions = {
+      store,
+      ids,
+      codec: new PlantCodec(members),
+      onConflict,
+      isStop: ({ result }) =>
+        result === 'conflict' ? !skipsConflicts : result === 'refused' && onError === 'stop',
+    }
   }
 
   /** Stores records together. Returns false if one of them stops the import. */
   async store(records: readonly ParsedRecord[]): Promise<boolean> {
     const entries = this.#toEntries(records)
-    const stop = await this.#change(entries)
-    for (const entry of stop === -1 ? entries : entries.slice(0, stop + 1)) this.#report(entry)
-    return stop === -1
+    const plans = entries.flatMap(({ plan }) => plan ?? [])
+    const outcomes = await storeRecords(plans, this.#changeOptions)
+    let next = 0
+    for (const { record, outcome } of entries) {
+      const reached = outcome ?? known(outcomes[next++])
+      this.#report(record, reached)
+      if (this.#changeOptions.isStop(reached)) return false
+    }
+    return true
   }
 
   /** The records up to an invalid one that stops the import. */
@@ -153,67 +172,40 @@ class RecordImport {
   /** Says why a record is refused if it is invalid. */
   #plan(values: RecordValues, number: number): PlannedRecord | string {
     const { members, onConflict } = this.#options
-    const target = this.#ids.find(values, number)
+    const { ids, codec } = this.#changeOptions
+    const target = ids.find(values, number)
     if (typeof target === 'string') return target
     const complete = values.id === target.id ? values : { ...values, id: target.id }
     const plant = toNewPlant(members, complete)
-    if (typeof plant === 'object') return { ...target, values, plant: this.#codec.toPlant(plant) }
+    if (typeof plant === 'object') return { ...target, values, plant: codec.toPlant(plant) }
     const canUpdate = onConflict === 'update' && !target.isNew && values.name === undefined
-    return canUpdate ? { ...target, values, missing: plant } : plant
+    return canUpdate ? { ...target, values, plant } : plant
   }
 
-  /** Changes the plants of records, up to one that stops the import. Resolves to its index, or to -1. */
-  async #change(entries: readonly Entry[]): Promise<number> {
-    const { store, onConflict, onError } = this.#options
-    const stored = entries.filter(({ plan }) => plan?.isNew === false)
-    const changed = await this.#changeStored(stored.map(({ plan }) => known(plan)))
-    for (const [index, entry] of stored.entries()) entry.outcome = changed[index]
-    const stop = entries.findIndex(
-      ({ outcome }) =>
-        (outcome?.result === 'conflict' && onConflict === 'stop') ||
-        (outcome?.result === 'refused' && onError === 'stop'),
-    )
-    const isBefore = (index: number) => stop === -1 || index < stop
-    const fresh = entries.filter(({ plan }, index) => plan?.isNew && isBefore(index))
-    const plants = fresh.map(({ plan }) => known(plan?.plant))
-    const created = await createPlants(store, plants, this.#ids)
-    for (const [index, entry] of fresh.entries()) entry.outcome = created[index]
-    return stop
-  }
-
-  /** Changes plants whose ids are not chosen. */
-  async #changeStored(plans: readonly PlannedRecord[]): Promise<Outcome[]> {
-    const { store, onConflict, onError, find } = this.#options
-    if (onConflict === 'update') {
-      return updatePlants(plans, { store, find: known(find), codec: this.#codec, onError })
-    }
-    const plants = plans.map(({ plant }) => known(plant))
-    const results = await importPlants(store, plants, onConflict)
-    return results.map((result, index) => ({ result, plant: known(plants[index]) }))
-  }
-
-  #report({ record, outcome }: Entry): void {
-    const { counts, locate, onRefused } = this.#options
-    const { number, ignored } = record
-    const { result, plant, reason = '', removed = 0 } = known(outcome)
-    const isFirst = result !== 'conflict' && counts[result] === 0
-    counts[result === 'conflict' ? 'refused' : result] += 1
+  #report(
+    { number, ignored }: ParsedRecord,
+    { result, reason = '', plant, before, removed = 0 }: Outcome,
+  ): void {
+    const { counts, locate, onFirst, onRefused, onRepeated, onIgnored } = this.#options
+    const counted = result === 'conflict' ? 'refused' : result
+    counts[counted] += 1
     if (result === 'refused') onRefused(locate(number), reason)
-    if (plant === undefined || result === 'refused' || result === 'blank') return
+    if (plant === undefined || counted === 'blank') return
     const { id } = plant
     const first = this.#firstRecords.get(id)
     const repetition = first === undefined ? '' : `repeats id ${id} of ${locate(first)}`
-    if (result === 'conflict') {
+    if (counted === 'refused') {
       const conflict = repetition && `${repetition} with different content`
-      onRefused(locate(number), conflict || toFailure(id, 'plant-exists').message, plant)
+      const message = conflict || toFailure(id, 'plant-exists').message
+      onRefused(locate(number), message, { plant, before })
       return
     }
     if (first === undefined && this.#firstRecords.size < REMEMBERED_IDS) {
       this.#firstRecords.set(id, number)
     }
-    if (isFirst) this.#options.onFirst?.(result, locate(number), plant)
+    if (counts[counted] === 1) onFirst?.(counted, locate(number), { plant, before })
     counts.removed += removed
-    if (repetition) this.#options.onRepeated?.(locate(number), `${repetition} (${result})`)
-    if (ignored !== undefined) this.#options.onIgnored?.(ignored)
+    if (repetition) onRepeated?.(locate(number), `${repetition} (${result})`)
+    if (ignored !== undefined) onIgnored?.(ignored)
   }
 }

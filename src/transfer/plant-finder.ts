@@ -1,5 +1,5 @@
 import type { Member } from '../../core/members/members.ts'
-import { type PageReader, pageReader } from '../../service/page-reader.ts'
+import { pageReader } from '../../service/page-reader.ts'
 import { textLength } from '../../service/store/plant-content.ts'
 import {
   LIST_TEXT_MAX,
@@ -24,32 +24,23 @@ export function plantFinder(
   members: readonly Member[],
 ): PlantFinder {
   const readPage = pageReader(members)
-  return async (ids) => {
+  return async (given) => {
+    const ids = [...new Set(given)].sort((one, other) => (one < other ? -1 : 1))
     const found = new Map<bigint, StoredPlant>()
     let text = 0
-    for await (const plant of findPlants(store, readPage, ids)) {
-      found.set(plant.id, plant)
-      text += textLength(plant)
-      if (text > LIST_TEXT_MAX && ids.length > 1) return 'too-large'
+    for (let start = 0; start < ids.length; start += READ_IDS) {
+      let rest = ids.slice(start, start + READ_IDS)
+      while (rest.length > 0) {
+        const page = await store.getAll(rest)
+        for (const plant of readPage(page)) {
+          found.set(plant.id, plant)
+          text += textLength(plant)
+        }
+        if (text > LIST_TEXT_MAX && ids.length > 1) return 'too-large'
+        const { next } = page
+        rest = next === undefined ? [] : rest.filter((id) => id > next)
+      }
     }
     return found
-  }
-}
-
-/** The plants with some ids, in the order of their ids. */
-export async function* findPlants(
-  store: Pick<PlantStore, 'getAll'>,
-  readPage: PageReader,
-  given: readonly bigint[],
-): AsyncGenerator<StoredPlant, void> {
-  const ids = [...new Set(given)].sort((one, other) => (one < other ? -1 : 1))
-  for (let start = 0; start < ids.length; start += READ_IDS) {
-    let rest = ids.slice(start, start + READ_IDS)
-    do {
-      const page = await store.getAll(rest)
-      yield* readPage(page)
-      const { next } = page
-      rest = next === undefined ? [] : rest.filter((id) => id > next)
-    } while (rest.length > 0)
   }
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type RecordValues, valueOf } from '../../core/files/record-mapper.ts'
+import { type RecordValues, givenValue } from '../../core/files/record-mapper.ts'
 import { INT64_MAX } from '../../core/json/int64.ts'
 import { type Member, type MemberValue, writeJson } from '../../core/members/members.ts'
 import { type PageReader, pageReader } from '../../service/page-reader.ts'
@@ -72,11 +72,11 @@ export class FreeIds {
     return this.#next++
   }
 
-  /** Continues after the plants that others have created. */
+  /** Continues after the plants that are stored. Ids that were taken and are not stored yet can be taken again. */
   async skipTaken(): Promise<void> {
     const page = await this.#store.list({ isDescending: true, limit: 1 })
     const last = this.#readPage(page)[0]?.id ?? 0n
-    if (last >= this.#next) this.#next = last + 1n
+    this.#next = last > 0n ? last + 1n : 1n
   }
 }
 
@@ -105,12 +105,12 @@ export async function matchIds(options: MatchOptions): Promise<RecordIds> {
   const records = new Map<string, number>()
   return {
     find(values, number) {
-      const value = valueOf(values, name)
+      const value = givenValue(values, name)
       if (value === null) return `${name} is missing`
       const key = toKey(value)
-      const shown = `${name} ${typeof value === 'string' ? quote(value) : value}`
+      const shown = () => `${name} ${typeof value === 'string' ? quote(value) : value}`
       const first = records.get(key)
-      if (first !== undefined) return `repeats ${shown} of ${locate(first)}`
+      if (first !== undefined) return `repeats ${shown()} of ${locate(first)}`
       if (records.size >= REMEMBERED_IDS) return `follows ${describeMax()} values of ${name}`
       records.set(key, number)
       const id = ids.get(key)
@@ -118,7 +118,7 @@ export async function matchIds(options: MatchOptions): Promise<RecordIds> {
       const other = ambiguous.get(key)
       return other === undefined
         ? { id, isNew: false }
-        : `several plants, such as ${id} and ${other}, have ${shown}`
+        : `several plants, such as ${id} and ${other}, have ${shown()}`
     },
     free,
     recognizesPlants: true,

@@ -5,13 +5,16 @@ import { compileComponent } from '../../core/contract/validators.ts'
 import { counted } from '../../core/files/formats.ts'
 import type { RecordValues } from '../../core/files/record-mapper.ts'
 import { known } from '../../core/known.ts'
+import type { PlantStore } from '../../service/store/plant-store.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { importRecords, newCounts, type RecordImportOptions } from './import.ts'
-import type { ImportStore } from './import-changes.ts'
+import { importStore } from './import-changes.ts'
 import { openInput } from './input.ts'
 import type { RecordBatch } from './record.ts'
 import { openRecords } from './record-batches.ts'
+
+type SeedStore = Pick<PlantStore, 'apply' | 'getAll'>
 
 /**
  * Stores the seed. Plants that are already stored do not change.
@@ -20,7 +23,7 @@ import { openRecords } from './record-batches.ts'
  * @throws FileError for the first record that is invalid, has data that is not stored or conflicts with a stored
  *   plant, and Interrupted; the records before that are stored
  */
-export type Seeder = (store: ImportStore, signal?: AbortSignal) => Promise<void>
+export type Seeder = (store: SeedStore, signal?: AbortSignal) => Promise<void>
 
 /**
  * Validates a seed as far as possible without a store, so that a mistake is found before a database is created.
@@ -45,7 +48,7 @@ export async function prepareSeed(
       const options = { file: seed, members, refuseMembers: true, canBeCutOff: !isFile }
       const { format, batches } = await openRecords(chunks, options)
       const locate = (number: number) => `${counted[format]} ${number}`
-      await importSeed(batches, { store, members, locate, counts })
+      await importSeed(batches, store, { members, locate, counts })
     } catch (error) {
       if (error instanceof Interrupted) {
         const { created, replayed } = counts
@@ -75,7 +78,7 @@ function preparePlants(contract: ContractDocument, plants: readonly object[]): S
     yield { records, endByte: 0 }
   }
   const locate = (index: number) => `seed[${index}]`
-  return (store) => importSeed(batches(), { store, members, locate, counts: newCounts() })
+  return (store) => importSeed(batches(), store, { members, locate, counts: newCounts() })
 }
 
 /** The same message as in the API, without its `body/` prefix. */
@@ -85,10 +88,12 @@ function describeError({ instancePath, message }: ErrorObject): string {
 
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
-  options: Pick<RecordImportOptions, 'store' | 'members' | 'locate' | 'counts'>,
+  store: SeedStore,
+  options: Pick<RecordImportOptions, 'members' | 'locate' | 'counts'>,
 ): Promise<void> {
   await importRecords(batches, {
     ...options,
+    store: importStore(store, options.members),
     onConflict: 'stop',
     onError: 'stop',
     onRefused: (where, reason) => {

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { PlantChange, PlantStoreClient } from '../../client/client.ts'
 import { known } from '../../core/known.ts'
-import { importPlants } from '../../src/transfer/import-changes.ts'
+import { importPlants } from '../helpers/plants/import-plants.ts'
 import { removeFrom, updateIn } from '../helpers/plants/single-changes.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 import {

@@ -3,7 +3,7 @@
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions } from '../../client/client.ts'
-import { importPlants } from '../../src/transfer/import-changes.ts'
+import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 import {
   answered,

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap'
 import { createClient, type StoredPlant } from '../../client/client.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
-import { importPlants } from '../../src/transfer/import-changes.ts'
 import { answered, type Fault, lost, passed, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 
 let service: Service

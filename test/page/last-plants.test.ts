@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
 import { findLastPlants, suggestId } from '../../page/list/last-plants.ts'
-import { importPlants } from '../../src/transfer/import-changes.ts'
+import { importPlants } from '../helpers/plants/import-plants.ts'
 import { startService } from '../helpers/service/service.ts'
 
 const INT64_MAX = 2n ** 63n - 1n

@@ -6,7 +6,6 @@ import { createClient } from '../../client/client.ts'
 import type { Selection } from '../../page/list/filter.ts'
 import type { Surroundings } from '../../page/list/live-feed.ts'
 import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
-import { importPlants } from '../../src/transfer/import-changes.ts'
 import {
   answered,
   busy,
@@ -16,6 +15,7 @@ import {
   passed,
   startFaultyProxy,
 } from '../client/faulty-proxy.ts'
+import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 
 const ALL: Selection = { filter: {} }

@@ -123,13 +123,36 @@ for (const [name, engine] of Object.entries(engines)) {
     const names = (await stored()).map(({ id, name }) => [id, name])
     t.strictSame(names, [
       [5n, 'Quercus'],
-      [6n, 'a'],
       [7n, 'theirs'],
-      [8n, 'c'],
       [9n, 'theirs'],
-      [10n, 'b'],
+      [10n, 'a'],
+      [11n, 'b'],
+      [12n, 'c'],
     ])
   })
+
+  t.test(
+    `${name}: a replacement replaces no plant that others create in the meantime`,
+    async (t) => {
+      const { store, load, stored } = await recordImports(t, engine, [FIR])
+      let calls = 0
+      const apply: typeof store.apply = async (changes, mode) => {
+        if (calls++ === 0) await createIn(store, { id: 8n, name: 'theirs' })
+        return store.apply(changes, mode)
+      }
+      const records = [
+        { accession: 'A-1', name: 'Abies' },
+        { accession: 'B-1', name: 'Acer' },
+      ]
+      const options = { match: 'accession', onConflict: 'replace', apply } as const
+      t.strictSame((await load(records, options)).counts, { created: 1, replaced: 1 })
+      t.strictSame(await stored(), [
+        { id: 7n, name: 'Abies', fields: '"accession":"A-1"' },
+        { id: 8n, name: 'theirs' },
+        { id: 9n, name: 'Acer', fields: '"accession":"B-1"' },
+      ])
+    },
+  )
 
   t.test(`${name}: without ids, a file is imported as often as it is given`, async (t) => {
     const { loadPlanned, stored } = await recordImports(t, engine)

@@ -1,12 +1,17 @@
 import t from 'tap'
+import { known } from '../../core/known.ts'
 import { members } from '../../core/members/members.gen.ts'
 import { importRecords, newCounts, TRANSACTION_RECORDS } from '../../src/transfer/import.ts'
 import type { ImportStore } from '../../src/transfer/import-changes.ts'
 import type { RecordBatch } from '../../src/transfer/record.ts'
-import { REMEMBERED_IDS } from '../../src/transfer/record-ids.ts'
+import { FreeIds, matchIds, REMEMBERED_IDS } from '../../src/transfer/record-ids.ts'
+import { pageWith } from '../stores/plants.ts'
 
 t.test('a stated number of ids is remembered, across transactions', async (t) => {
-  const store: ImportStore = { apply: async (changes) => changes.map(() => 'created') }
+  const store: ImportStore = {
+    find: async () => new Map(),
+    apply: async (changes) => changes.map(() => 'created'),
+  }
   const repeated: string[] = []
   const plants = Array.from({ length: REMEMBERED_IDS + 1 }, (_, id) => ({
     id: BigInt(id),
@@ -32,6 +37,28 @@ t.test('a stated number of ids is remembered, across transactions', async (t) =>
   })
   const last = plants.length - 1
   t.strictSame(repeated, [
-    `line ${plants.length + 1}: repeats id ${last - 1} of line ${last} (created)`,
+    `line ${plants.length + 1}: repeats id ${last - 1} of line ${last} (replayed)`,
   ])
+})
+
+/** The ids of records that match by name, in a store with some plants. */
+async function byName(plants: number) {
+  async function* exportPlants() {
+    yield Array.from({ length: plants }, (_, id) => ({ id: BigInt(id), name: String(id) }))
+  }
+  const locate = (number: number) => `line ${number}`
+  const { signal } = new AbortController()
+  const free = await FreeIds.open({ list: async () => pageWith([]) }, members)
+  const member = known(members.find(({ name }) => name === 'name'))
+  return matchIds({ member, store: { exportPlants }, free, locate, signal })
+}
+
+t.test('a stated number of values is matched', async (t) => {
+  await t.rejects(byName(REMEMBERED_IDS + 1), {
+    message: 'cannot match by name: the plants have more than 1,048,576 values of it; import by id',
+  })
+  const ids = await byName(0)
+  for (let number = 1; number <= REMEMBERED_IDS; number++) ids.find({ name: `${number}` }, number)
+  t.equal(ids.find({ name: 'x' }, 0), 'follows 1,048,576 values of name')
+  t.equal(ids.find({ name: '1' }, 0), 'repeats name "1" of line 1')
 })

@@ -9,10 +9,10 @@ import { adoptFields } from '../../src/start/field-adoption.ts'
 import { openReader, openStore } from '../../src/stores/engines.ts'
 import type { PlantReader } from '../../src/stores/shared/store.ts'
 import { importRecords, newCounts, type RecordImportOptions } from '../../src/transfer/import.ts'
-import { type ImportStore, importPlants } from '../../src/transfer/import-changes.ts'
-import { plantFinder } from '../../src/transfer/plant-finder.ts'
+import { type ImportStore, importStore } from '../../src/transfer/import-changes.ts'
 import type { RecordBatch } from '../../src/transfer/record.ts'
 import { FreeIds, matchIds, newIds } from '../../src/transfer/record-ids.ts'
+import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Engine, postgres, sqlite } from '../helpers/service/engine.ts'
 
 export const engines: Readonly<Record<string, Engine>> = {
@@ -65,9 +65,8 @@ export async function recordImports(t: Test, engine: Engine, plants: readonly Ne
       apply = (changes, mode) => store.apply(changes, mode),
       ...rest
     } = options
-    const isUpdate = rest.onConflict === 'update'
     const reader = isDryRun ? await openReader({ database, lockTimeout: 30_000 }) : undefined
-    const dryRun = reader && new DryRun(reader, members, { isUpdate })
+    const dryRun = reader && new DryRun(reader, members)
     async function* batches(): AsyncGenerator<RecordBatch, void> {
       yield { records: results.map((result, at) => ({ number: at + 1, result })), endByte: 1 }
     }
@@ -75,8 +74,8 @@ export async function recordImports(t: Test, engine: Engine, plants: readonly Ne
     const counts = newCounts()
     const ids = await idsOf(options, reader)
     const isComplete = await importRecords(batches(), {
-      store: dryRun ?? { apply },
-      find: dryRun?.find ?? plantFinder(store, members),
+      store: dryRun ?? { ...importStore(store, members), apply },
+      skipsConflicts: isDryRun,
       members,
       onConflict: 'stop',
       onError: 'stop',
@@ -88,7 +87,7 @@ export async function recordImports(t: Test, engine: Engine, plants: readonly Ne
       ...rest,
       ...(ids && { ids }),
     })
-    await dryRun?.close()
+    await reader?.close()
     const present = Object.entries(counts).filter(([, count]) => count > 0)
     return { isComplete, counts: Object.fromEntries(present), reports }
   }

@@ -116,6 +116,7 @@ t.test('errors of the store are passed on', async (t) => {
   const unavailable = new StoreUnavailable('busy', 'the store is busy')
   const file = join(t.testdir({ 'plants.csv': CSV }), 'plants.csv')
   const seedStore = await prepareSeed(file)
-  const apply = () => Promise.reject(unavailable)
-  t.equal(await t.rejects(seedStore({ apply })), unavailable)
+  const getAll = () => Promise.reject(unavailable)
+  const { apply } = openStore(t).store
+  t.equal(await t.rejects(seedStore({ apply, getAll })), unavailable)
 })

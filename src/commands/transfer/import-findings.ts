@@ -1,7 +1,6 @@
-import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
-import type { Counts } from '../../transfer/import.ts'
-import type { OnConflict, OnError, StoredResult } from '../../transfer/import-changes.ts'
+import type { Counts, OnError, RecordPlants } from '../../transfer/import.ts'
+import type { OnConflict, StoredResult } from '../../transfer/import-changes.ts'
 import { type DryRun, quotePlant } from './dry-run.ts'
 
 /** How to import the records after one that stops the import. */
@@ -10,8 +9,6 @@ const HINTS = {
   invalid: 'use --on-error skip to import the rest',
 }
 
-type Findings = Pick<DryRun, 'firstDifferent' | 'hasForgotten'>
-
 interface Policy {
   readonly onConflict: OnConflict
   readonly onError: OnError
@@ -19,12 +16,12 @@ interface Policy {
 
 /** Describes what a dry run finds: the first record with each result, and where an import would stop. */
 export class ImportPreview {
-  readonly #dryRun: Findings
+  readonly #dryRun: Pick<DryRun, 'hasForgotten'>
   readonly #stops: { readonly conflict: boolean; readonly invalid: boolean }
   readonly #firsts = new Map<keyof Counts, string>()
   #stop: { readonly record: string; readonly hint: string } | undefined
 
-  constructor(dryRun: Findings, { onConflict, onError }: Policy) {
+  constructor(dryRun: Pick<DryRun, 'hasForgotten'>, { onConflict, onError }: Policy) {
     this.#dryRun = dryRun
     this.#stops = { conflict: onConflict === 'stop', invalid: onError === 'stop' }
   }
@@ -35,19 +32,19 @@ export class ImportPreview {
   }
 
   /** See RecordImportOptions.onFirst. */
-  noteFirst(result: StoredResult, where: string, plant: NewPlant): void {
+  noteFirst(result: StoredResult, where: string, plants: RecordPlants): void {
     const isDifferent = result === 'replaced' || result === 'updated' || result === 'kept'
-    const content = isDifferent ? this.#compare(plant) : quotePlant(plant)
+    const content = isDifferent ? compare(plants) : quotePlant(plants.plant)
     this.#firsts.set(result, `${where}: ${content}`)
   }
 
   /** See RecordImportOptions.onRefused. */
-  noteRefused(where: string, reason: string, conflicting?: NewPlant): void {
-    const kind = conflicting === undefined ? 'invalid' : 'conflict'
+  noteRefused(where: string, reason: string, conflict?: RecordPlants): void {
+    const kind = conflict === undefined ? 'invalid' : 'conflict'
     const isFirst = !this.#firsts.has('refused')
     const isStop = this.#stops[kind] && this.#stop === undefined
     if (!isFirst && !isStop) return
-    const content = conflicting === undefined ? '' : `: ${this.#compare(conflicting)}`
+    const content = conflict === undefined ? '' : `: ${compare(conflict)}`
     const record = `${where}: ${escapeControlCharacters(reason)}${content}`
     if (isFirst) this.#firsts.set('refused', record)
     if (isStop) this.#stop = { record: isFirst ? where : record, hint: HINTS[kind] }
@@ -73,12 +70,11 @@ export class ImportPreview {
     }
     return lines.join('')
   }
+}
 
-  /** Quotes a plant next to the one that it differs from. Only for the first such plant. */
-  #compare(plant: NewPlant): string {
-    const { firstDifferent } = this.#dryRun
-    const quoted = quotePlant(plant)
-    const note = quoted === firstDifferent ? ' (they differ after the part shown)' : ''
-    return `${quoted}; stored: ${firstDifferent}${note}`
-  }
+/** Quotes a plant next to the one that it differs from. */
+function compare({ plant, before = plant }: RecordPlants): string {
+  const [quoted, stored] = [quotePlant(plant), quotePlant(before)]
+  const note = quoted === stored ? ' (they differ after the part shown)' : ''
+  return `${quoted}; stored: ${stored}${note}`
 }

@@ -10,10 +10,9 @@ import { StoreError } from '../../stores/shared/store-error.ts'
 import { escapeControlCharacters } from '../../system/control-characters.ts'
 import { CommandError, Interrupted, messageOf } from '../../system/user-errors.ts'
 import { preferSmallHeap } from '../../system/v8-flags.ts'
-import { type Counts, importRecords, newCounts } from '../../transfer/import.ts'
-import type { OnConflict, OnError } from '../../transfer/import-changes.ts'
+import { type Counts, importRecords, newCounts, type OnError } from '../../transfer/import.ts'
+import { importStore, type OnConflict } from '../../transfer/import-changes.ts'
 import { openInput } from '../../transfer/input.ts'
-import { plantFinder } from '../../transfer/plant-finder.ts'
 import { describeReading, openRecords, UnknownColumns } from '../../transfer/record-batches.ts'
 import { FreeIds, givenIds, matchIds, newIds, type RecordIds } from '../../transfer/record-ids.ts'
 import { IgnoredMembers, quote } from '../../transfer/unknown-fields.ts'
@@ -89,11 +88,11 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   const counts = newCounts()
   const target = { database, create }
   const isUpdate = onConflict === 'update'
-  const opened = await openImport(target, { dryRun, isUpdate }).catch((error) => {
+  const opened = await openImport(target, dryRun).catch((error) => {
     close()
     throw error
   })
-  const { store, find, members } = opened
+  const { source, store, members } = opened
   const preview = store instanceof DryRun ? new ImportPreview(store, options) : undefined
   const ignored = new IgnoredMembers(members)
   const progress = startProgress({
@@ -106,7 +105,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
     const message = dryRun ? DRY_RUN_INTERRUPTED : INTERRUPTED
     onStopSignal((exitCode) => interruption.abort(new Interrupted(exitCode, message)))
     const readMembers = membersToRead(members, options)
-    const source = await openRecords(chunks, {
+    const records = await openRecords(chunks, {
       ...options,
       file,
       columns: column,
@@ -116,30 +115,30 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       refuseMembers: strict,
       canBeCutOff: !isFile,
     })
-    const { format, batches } = source
-    reading = describeReading(source)
+    const { format, batches } = records
+    reading = describeReading(records)
     const locate = (number: number) => `${counted[format]} ${number}`
     const ids = await chooseIds(opened, options, { locate, signal: interruption.signal })
     const isComplete = await importRecords(batches, {
       store,
       members,
       ids,
-      find,
-      onConflict: dryRun && onConflict === 'stop' ? 'refuse' : onConflict,
+      onConflict,
+      skipsConflicts: dryRun,
       onError: dryRun ? 'skip' : onError,
       counts,
       locate,
-      onFirst: (result, where, plant) => preview?.noteFirst(result, where, plant),
-      onRefused: (where, reason, conflicting) => {
-        preview?.noteRefused(where, reason, conflicting)
-        const hint = conflicting === undefined || dryRun ? '' : CONFLICT_HINT
+      onFirst: (result, where, plants) => preview?.noteFirst(result, where, plants),
+      onRefused: (where, reason, conflict) => {
+        preview?.noteRefused(where, reason, conflict)
+        const hint = conflict === undefined || dryRun ? '' : CONFLICT_HINT
         progress.printLine(`${where}: ${escapeControlCharacters(reason)}${hint}`)
       },
       onRepeated: (where, message) => progress.printLine(`${where}: ${message}`),
       onIgnored: (names) => ignored.add(names),
       onProgress: (bytes) => progress.update(bytes),
     })
-    for (const sentence of source.describeDamage()) {
+    for (const sentence of records.describeDamage()) {
       progress.printLine(escapeControlCharacters(sentence))
     }
     if (!isComplete || preview?.isStopped) process.exitCode = EXIT_STOPPED
@@ -154,7 +153,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   } finally {
     progress.end()
     close()
-    await store.close()
+    await source.close()
     const end = `${preview?.describeEnd() ?? ''}database ${describeDatabase(database)}\n`
     await print(`${reading}${summary(counts, isUpdate, preview)}${ignored.summary()}${end}`).catch(
       (error) => {
@@ -165,20 +164,16 @@ export async function importPlants(file: string, options: ImportOptions): Promis
   }
 }
 
-/** A database, or a dry run on it, and its contract. */
-async function openImport(
-  target: Target,
-  { dryRun, isUpdate }: { readonly dryRun: boolean; readonly isUpdate: boolean },
-) {
+/** Opens a database, or a dry run on it, and reads its contract. */
+async function openImport(target: Target, dryRun: boolean) {
   if (dryRun) {
-    const source: PlantReader = await openTargetReader(target)
+    const source = await openTargetReader(target)
     const stored = await readContract(target, source)
-    const store = new DryRun(source, stored.members, { isUpdate })
-    return { ...stored, source, store, find: store.find }
+    return { ...stored, source, store: new DryRun(source, stored.members) }
   }
-  const store = await openTarget(target)
-  const stored = await readContract(target, store)
-  return { ...stored, source: store, store, find: plantFinder(store, stored.members) }
+  const source = await openTarget(target)
+  const stored = await readContract(target, source)
+  return { ...stored, source, store: importStore(source, stored.members) }
 }
 
 /** The members that a file can have, and those without which no record can be stored. */

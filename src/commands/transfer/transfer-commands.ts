@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
 import { CSV_HEADER } from '../../../core/files/record-formats.ts'
 import { exportFormats } from '../../transfer/format.ts'
-import { onConflicts, onErrors } from '../../transfer/import-changes.ts'
+import { onErrors } from '../../transfer/import.ts'
+import { onConflicts } from '../../transfer/import-changes.ts'
 import { createOption, databaseOption } from '../console/options.ts'
 import type { ExportOptions } from './export-plants.ts'
 import type { ImportOptions } from './import-plants.ts'
@@ -24,7 +25,7 @@ export function importCommand(): Command {
     )
     .option(
       '--match <name>',
-      'find the stored plants by this property, such as an accession number, instead of the id',
+      'find the stored plants by an own field or the name instead of the id',
     )
     .addOption(
       new Option(
@@ -92,8 +93,10 @@ const importHelp = `
 An NDJSON record is a line such as {"id": 4, "name": "Abies alba Mill.", "tag": "Tree"}. A CSV file starts
 with a header such as ${CSV_HEADER}. A JSON file is an array, as GET /plants returns it. Plants also have the
 own fields with which the database was last served. Refused records are reported on standard error, and a
-summary is printed on standard output. Importing the same file again changes nothing. How a file is written
-and which column has which property is recognized, and shown unless it is as this service writes it.
+summary is printed on standard output. Importing the same file again changes nothing, except with --new-ids.
+How a file is written and which column has which property is recognized, and shown unless it is as this
+service writes it. With --on-conflict update, an empty cell or null removes a value, and columns or properties
+that the file lacks stay as they are.
 Exit codes: 0 all plants are stored; 1 the import stopped early; 2 some records were skipped; 130 or 143 the
 import was interrupted. An import that stops early keeps the records it has already stored. A dry run has
 the exit code that the import would have.`

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { tabTo } from '../keyboard.ts'
 import { CALM, PHONE, type PlantsPage, problemsOf, testInBrowser } from '../plants-page.ts'

@@ -1,7 +1,7 @@
 /** Changing many plants in the page, and taking that back. */
 
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import {

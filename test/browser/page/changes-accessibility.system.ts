@@ -1,7 +1,7 @@
 /** Undo and changes of many plants for everybody: on small screens and in all colors. */
 
 import t from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { findIllegible } from '../legibility.ts'
 import {

@@ -2,7 +2,7 @@
 
 import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { PHONE, type PlantsPage, testInBrowser } from '../plants-page.ts'
 import { startNetwork } from '../unreliable-network.ts'

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import type { NewPlant } from '../../../client/client.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { startFaulty } from '../../faults/faulty-service.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { PHONE, type PlantsPage, SMALL_PHONE, testInBrowser } from '../plants-page.ts'

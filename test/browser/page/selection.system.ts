@@ -1,7 +1,7 @@
 /** Selecting plants in the page, and what to do with them. */
 import type { Locator } from 'playwright-core'
 import t from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { FIELDS, FIR } from '../../page/own-fields/nursery.ts'

@@ -1,9 +1,9 @@
 /** Signing in to the page with an OpenID Connect issuer, and staying signed in. */
 
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { type Issuer, startIssuer } from '../../helpers/network/issuer.ts'
 import { type BrowserApp, PAGE_CLIENT } from '../../helpers/network/issuer-people.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { findIllegible } from '../legibility.ts'

@@ -1,7 +1,7 @@
 /** Taking back changes of single plants in the page. */
 
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { barOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
 

@@ -22,7 +22,6 @@ async function dryRunsOf(t: Test) {
   return { ...imports, dryRun }
 }
 
-const create = (id: bigint, name: string) => ({ type: 'create', id, name }) as const
 const put = (id: bigint, name: string) => ({ type: 'put', id, name }) as const
 
 const END = 'dry run: nothing was stored'
@@ -96,11 +95,7 @@ t.test('a record is compared with an earlier one that would be stored', async (t
     planned.stderr,
     'line 3: repeats id 3 of line 2 (replaced)\nline 4: repeats id 3 of line 2 (replaced)\n',
   )
-  t.ok(
-    planned.lines.includes(
-      '  first: line 3: {"id":3,"name":"d"}; stored: the plant of an earlier record',
-    ),
-  )
+  t.ok(planned.lines.includes('  first: line 3: {"id":3,"name":"d"}; stored: {"id":3,"name":"c"}'))
 })
 
 t.test('a dry run reads on after a record that cannot be read', async (t) => {
@@ -111,32 +106,19 @@ t.test('a dry run reads on after a record that cannot be read', async (t) => {
   t.match(stderr, /^line 4: a quote within a field in quotes must be doubled$/m)
 })
 
-t.test('the first difference is described, not a later one', async (t) => {
-  const { database } = await dryRunsOf(t)
-  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members)
-  t.teardown(() => dryRun.close())
-  t.same(await dryRun.apply([create(1n, 'x'), create(2n, 'x')]), ['plant-exists', 'plant-exists'])
-  t.same(await dryRun.apply([create(2n, 'y')]), ['plant-exists'])
-  t.equal(dryRun.firstDifferent, '{"id":1,"name":"one"}')
-})
-
 t.test('only a limited number of plants that would change is remembered', async (t) => {
   const { database } = await dryRunsOf(t)
-  const dryRun = new DryRun(await openReader({ database, lockTimeout: 0 }), members, {
-    remembered: 1,
-  })
-  t.teardown(() => dryRun.close())
+  const reader = await openReader({ database, lockTimeout: 0 })
+  t.teardown(() => reader.close())
+  const dryRun = new DryRun(reader, members, 1)
   const preview = new ImportPreview(dryRun, { onConflict: 'keep', onError: 'stop' })
-  t.same(await dryRun.apply([put(3n, 'c'), put(3n, 'd'), put(1n, 'one')]), [
-    'created',
-    'changed',
-    'unchanged',
-  ])
+  const apply = async (...changes: ReturnType<typeof put>[]) => {
+    await dryRun.find(changes.map(({ id }) => id))
+    return dryRun.apply(changes)
+  }
+  t.same(await apply(put(3n, 'c'), put(3n, 'd')), ['created', 'changed'])
   t.equal(preview.describeEnd(), `${END}\n`)
-  t.same(await dryRun.apply([put(4n, 'd'), put(4n, 'd'), put(3n, 'd')]), [
-    'created',
-    'created',
-    'unchanged',
-  ])
+  t.same(await apply(put(4n, 'd')), ['created'])
+  t.same(await apply(put(4n, 'd'), put(3n, 'd')), ['created', 'unchanged'])
   t.match(preview.describeEnd(), /^too many plants would change .+\n.+\n$/)
 })

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { adoptFields } from '../../../src/start/field-adoption.ts'
 import { openStore } from '../../../src/stores/engines.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { nursery } from '../../helpers/plants/nursery.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
 import { sqlite } from '../../helpers/service/engine.ts'

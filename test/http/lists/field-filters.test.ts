@@ -3,7 +3,7 @@ import t from 'tap'
 import type { OwnField } from '../../../core/members/own-fields.ts'
 import { READS_MAX } from '../../../service/read-jobs.ts'
 import { SEARCH_MAX } from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { nursery } from '../../helpers/plants/nursery.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { READS_MAX } from '../../../service/read-jobs.ts'
 import { PAGE_TEXT_MAX, SEARCH_MAX, type StoredPlant } from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service

@@ -1,7 +1,7 @@
 /** Lists of plants in other orders than by id. */
 import t from 'tap'
 import type { OwnField } from '../../../core/members/own-fields.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 const int32 = { type: 'integer', format: 'int32' } as const

@@ -1,7 +1,7 @@
 /** PUT and PATCH /plants/{id}. */
 
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Call, type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service

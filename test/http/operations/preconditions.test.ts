@@ -1,6 +1,6 @@
 /** `If-Match` prevents lost updates, `If-None-Match` saves transfers (RFC 9110 §13.1), and all others are rejected. */
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Call, type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service

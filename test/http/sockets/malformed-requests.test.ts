@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { onChange } from '../../helpers/plants/single-changes.ts'
 import { assertIntact } from '../../helpers/processes/rejection.ts'
 import {

@@ -7,8 +7,8 @@ import {
   ChangeRun,
 } from '../../../page/changes/change-run.ts'
 import type { Intent } from '../../../page/changes/delivery.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { type Exchange, type Fault, passed } from '../../client/faulty-proxy.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import type { Service } from '../../helpers/service/service.ts'
 
 export type Options = Partial<ChangeOptions<Intent>>

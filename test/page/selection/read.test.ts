@@ -5,8 +5,8 @@ import { INT64_MAX, INT64_MIN } from '../../../core/json/int64.ts'
 import type { Filter } from '../../../page/list/filter.ts'
 import { IdRanges } from '../../../page/selection/id-ranges.ts'
 import { type ReadOptions, readSelected } from '../../../page/selection/read-selected.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { connectThrough, passed, silence } from '../../client/faulty-proxy.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 const COUNT = 3500

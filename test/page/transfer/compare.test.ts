@@ -4,8 +4,8 @@ import {
   type ComparisonOptions,
   compareRecords,
 } from '../../../page/transfer/import/file-comparison.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { connectThrough, passed, silence } from '../../client/faulty-proxy.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { named } from '../changes/run.ts'

@@ -9,8 +9,8 @@ import { toFields } from '../../../page/model/current-members.ts'
 import { exportName, exportPlants } from '../../../page/transfer/export-run.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
 import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 
 let service: Service

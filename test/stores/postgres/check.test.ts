@@ -10,7 +10,7 @@ import {
   StoreError,
   schemaObstacle,
 } from '../../../src/stores/shared/store-error.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { sharedPostgres } from '../../helpers/service/shared-postgres.ts'
 import { insertToken } from '../../helpers/service/token-rows.ts'
 import { type Database, emptyDatabases, otherVersion, set } from './databases.ts'

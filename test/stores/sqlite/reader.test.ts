@@ -10,7 +10,7 @@ import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { JSON_OR_ID } from '../../../src/stores/sqlite/reads/plant-json.ts'
 import { prepareSlices } from '../../../src/stores/sqlite/reads/plant-slices.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { updateIn } from '../../helpers/plants/single-changes.ts'
 import { exported, samePlants } from '../plants.ts'
 

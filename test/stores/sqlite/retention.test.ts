@@ -8,7 +8,7 @@ import { CHANGE_OVERHEAD_BYTES } from '../../../src/stores/sqlite/feed/change-tr
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import { Writer } from '../../../src/stores/sqlite/writer/writer.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { createAll } from '../../helpers/plants/lists.ts'
 import { createIn } from '../../helpers/plants/single-changes.ts'
 import { changesAfter, eventually, latest, pageOf } from '../feed-reads.ts'

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { Plant, PlantStore } from '../../../service/store/plant-store.ts'
 import { contentVersion } from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
 import { count, EDGES, STRINGS, samePlants } from '../plants.ts'
 import { type Engine, opener } from '../store-suite.ts'

@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { StoredPlant } from '../../../service/store/plant-store.ts'
 import type { Store } from '../../../src/stores/shared/store.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
 import { byId, exported, MAX, MIN, STRINGS, samePlants, scatteredIds } from '../plants.ts'
 import { type Engine, opener } from '../store-suite.ts'

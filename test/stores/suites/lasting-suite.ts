@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { contentVersion } from '../../../service/store/plant-store.ts'
-import { importPlants } from '../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
 import { byId, count, exported, STRINGS, samePlants, scatteredIds } from '../plants.ts'
 import { type Engine, opener } from '../store-suite.ts'

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { contentVersion } from '../../../../service/store/plant-store.ts'
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
 import { startPostgres } from '../../../../tools/postgres/postgres-server.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
 import { emptyDatabases } from '../databases.ts'
 

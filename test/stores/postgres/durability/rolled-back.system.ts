@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { changeRequiredStandbys } from '../../../../src/stores/postgres/postgres-database.ts'
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { createAll } from '../../../helpers/plants/lists.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
 import { sharedPostgres } from '../../../helpers/service/shared-postgres.ts'

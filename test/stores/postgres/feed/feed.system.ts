@@ -10,7 +10,7 @@ import type { PostgresOptions } from '../../../../src/stores/postgres/postgres-d
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
 import { encodeCursor } from '../../../../src/stores/shared/cursor.ts'
 import { NEW_FEED } from '../../../../src/stores/shared/engine.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
 import { sharedPostgres } from '../../../helpers/service/shared-postgres.ts'
 import { changesAfter, contentOf, eventually, latest, replay } from '../../feed-reads.ts'

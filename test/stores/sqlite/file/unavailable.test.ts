@@ -11,7 +11,7 @@ import { openDatabase } from '../../../../src/stores/sqlite/file/database.ts'
 import { SqliteStore } from '../../../../src/stores/sqlite/sqlite-store.ts'
 import { measureCall, type WriteCall } from '../../../../src/stores/sqlite/writer/write-call.ts'
 import { Writer } from '../../../../src/stores/sqlite/writer/writer.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../../helpers/plants/single-changes.ts'
 import { exported, pageWith } from '../../plants.ts'
 

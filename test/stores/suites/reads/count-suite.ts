@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { COUNT_MAX, type PlantStore, SEARCH_MAX } from '../../../../service/store/plant-store.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { MAX, MEGABYTE } from '../../plants.ts'
 import { type Engine, opener } from '../../store-suite.ts'
 

@@ -6,7 +6,7 @@ import {
   SEARCH_MAX,
   type StoredPlant,
 } from '../../../../service/store/plant-store.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { byId, MAX, MEGABYTE, MIN, plantsIn } from '../../plants.ts'
 import { type Engine, opener } from '../../store-suite.ts'
 import { searchAll } from './search-suite.ts'

@@ -6,7 +6,7 @@ import type {
   PlantStore,
   StoredPlant,
 } from '../../../../service/store/plant-store.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { PlantModel } from '../../plant-model.ts'
 import {
   byId,

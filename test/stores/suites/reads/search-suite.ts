@@ -9,7 +9,7 @@ import {
   SEARCH_MAX,
   type SearchRequest,
 } from '../../../../service/store/plant-store.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { sampleNames } from '../../../helpers/plants/sample-names.ts'
 import { createIn } from '../../../helpers/plants/single-changes.ts'
 import { PlantModel } from '../../plant-model.ts'

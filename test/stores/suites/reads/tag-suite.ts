@@ -8,7 +8,7 @@ import {
   type TagsRequest,
 } from '../../../../service/store/plant-store.ts'
 import { encodeTagCursor } from '../../../../src/stores/shared/cursor.ts'
-import { importPlants } from '../../../../src/transfer/import-changes.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { compareCodePoints } from '../../plant-model.ts'
 import { MEGABYTE, STRINGS } from '../../plants.ts'
 import { type Engine, opener } from '../../store-suite.ts'
