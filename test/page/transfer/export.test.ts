@@ -10,10 +10,11 @@ import {
   separatorOf,
 } from '../../../page/transfer/export-run.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
-import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
+import { fieldsOf } from '../../../page/transfer/file/plant-mapper.ts'
 import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
+import { plantMapper } from './imports.ts'
 
 let service: Service
 t.before(async () => {
