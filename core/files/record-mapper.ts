@@ -71,7 +71,7 @@ export function toNewPlant(
 ): Schemas['NewPlant'] | string {
   const plant: { [name: string]: MemberValue } = {}
   for (const { name, isRequired } of members) {
-    const value = values[name] ?? null
+    const value = (ownValue(values, name) ?? null) as MemberValue | null
     if (value !== null) plant[name] = value
     else if (isRequired) return `${name} is missing`
   }

@@ -117,6 +117,7 @@ t.test('a record or a mapping does not have what objects inherit', async (t) => 
   const record = { number: 2, values: { id: 4n, name: 'Acer' } }
   const plant = { id: 4n, name: 'Acer' }
   t.strictSame(plantMapper(ALL, 'json')(record), plant)
+  t.same(Object.keys(plantMapper(ALL, 'json')(record)), Object.keys(plant))
   t.strictSame(plantMapper(mappingOf({ id: 'id', name: 'name' }), 'json')(record), plant)
 })
 
