@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { importPlants } from '../../../src/transfer/import.ts'
+import { importPlants } from '../../../src/transfer/import-changes.ts'
 import { startService } from '../../helpers/service/service.ts'
 import { named } from '../../page/changes/run.ts'
 import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../plants-page.ts'
