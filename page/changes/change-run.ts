@@ -76,7 +76,8 @@ export class ChangeRun<Each extends Intent> {
   async add(intent: Each): Promise<void> {
     const { id, before, after } = intent
     const earlier = this.#list.get(id)
-    if (hasSameContent(after, earlier === undefined ? before : earlier.after)) {
+    const isSame = earlier !== undefined && hasSameContent(after, earlier.after)
+    if (isSame || hasSameContent(after, before)) {
       this.#counts.unchanged += 1
       return
     }
@@ -182,7 +183,7 @@ export class ChangeRun<Each extends Intent> {
       const plant = stored.get(intent.id)
       if (hasSameContent(plant, intent.after)) done.push(intent)
       else if (hasSameContent(plant, intent.before)) same.push(intent)
-      else if (isAddition(intent)) this.#refuse(intent, plant)
+      else if (isAddition(intent)) this.#refuse(intent, plant, !isUncertain)
       else others.push(intent)
     }
     await this.#addDone(done, isUncertain)
@@ -212,8 +213,9 @@ export class ChangeRun<Each extends Intent> {
       return
     }
     if (areAlike && error.status === 400) throw error
-    onRefused({ intent, reason: describeRefusal(error) })
-    if (stopsAtConflict && hasCondition(error, 'plant-exists')) throw new ConflictError()
+    const exists = hasCondition(error, 'plant-exists')
+    onRefused({ intent, reason: describeRefusal(error), isTaken: exists && !isUncertain })
+    if (stopsAtConflict && exists) throw new ConflictError()
   }
 
   /** @param isUncertain whether an earlier attempt may have carried out the intents */
@@ -259,8 +261,8 @@ export class ChangeRun<Each extends Intent> {
     else this.#counts.changed += 1
   }
 
-  #refuse(intent: Each, stored: StoredPlant | undefined): void {
-    this.#options.onRefused({ intent, reason: describeConflict(intent, stored), stored })
+  #refuse(intent: Each, stored: StoredPlant | undefined, isTaken = false): void {
+    this.#options.onRefused({ intent, reason: describeConflict(intent, stored), stored, isTaken })
   }
 
   /**

@@ -8,6 +8,8 @@ export interface Refusal<Each extends Intent> {
   readonly reason: string
   /** The plant that is stored instead. */
   readonly stored?: StoredPlant | undefined
+  /** Whether it adds a plant, and did not because a different one has its id. */
+  readonly isTaken?: boolean
 }
 
 const REFUSED = new Set([400, 404, 409, 412])

@@ -35,19 +35,25 @@ export interface ShownRefusal {
 /** The plants that a run does not store. The columns of the file that are named after members can be corrected and imported. */
 export class RefusedPlants {
   readonly #isNumbered: boolean
+  readonly #hasColumn: readonly boolean[]
   #count = 0
   /** The first ones. */
   readonly shown: ShownRefusal[] = []
   readonly #parts: Blob[] = []
   #text: string
 
-  /** @param counted what the number of a plant counts */
-  constructor(counted?: Counted) {
+  /**
+   * @param counted what the number of a plant counts
+   * @param hasColumn whether the file has a column for a member, because an empty cell can remove its value
+   */
+  constructor(counted?: Counted, hasColumn = (_name: string) => true) {
     this.#isNumbered = counted !== undefined
+    this.#hasColumn = members.map(({ name }) => hasColumn(name))
     const names = members.map(({ name }) => name)
     const stored = contentMembers.map(({ name }) => `stored ${name}`)
     const others = counted === undefined ? ['reason'] : [counted, 'reason']
-    this.#text = csvRecord([...others.map((name) => unlike(names, name)), ...names, ...stored])
+    const own = this.#columnsOf(names)
+    this.#text = csvRecord([...others.map((name) => unlike(names, name)), ...own, ...stored])
   }
 
   get count(): number {
@@ -59,7 +65,7 @@ export class RefusedPlants {
     const storedFields = stored && toFields(stored)
     const [, ...storedContent] = storedFields ?? members.map(() => undefined)
     const place = this.#isNumbered ? [String(number)] : []
-    this.#text += csvRecord([...place, reason, ...fields, ...storedContent])
+    this.#text += csvRecord([...place, reason, ...this.#columnsOf(fields), ...storedContent])
     if (this.#text.length >= PART_LENGTH) this.#endPart()
     if (this.shown.length < SHOWN_MAX) {
       const storedText = storedFields?.map(shorten)
@@ -72,6 +78,10 @@ export class RefusedPlants {
   toFile(): Blob {
     this.#endPart()
     return new Blob(this.#parts, { type: 'text/csv' })
+  }
+
+  #columnsOf<Each>(values: readonly Each[]): readonly Each[] {
+    return values.filter((_, index) => this.#hasColumn[index])
   }
 
   #endPart(): void {

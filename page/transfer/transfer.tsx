@@ -7,6 +7,7 @@ import { lazyDialog } from '../dialog/lazy-dialog.tsx'
 import { describeCondition } from '../drafts/condition-text.ts'
 import { conditionsOf } from '../list/field-filter.ts'
 import type { Filter } from '../list/filter.ts'
+import { usePaste } from './use-paste.ts'
 import './transfer.css'
 
 const ImportDialog = lazyDialog(
@@ -55,7 +56,9 @@ export function TransferButtons({
         onClose={close}
       />,
     )
-  const isOver = useFileDrop(canWrite && dialog === undefined ? openImport : undefined)
+  const canOpen = canWrite && dialog === undefined
+  const isOver = useFileDrop(canOpen ? openImport : undefined)
+  usePaste(canOpen ? (file) => openImport([file]) : undefined)
 
   return (
     <>

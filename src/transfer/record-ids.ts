@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type RecordValues, givenValue } from '../../core/files/record-mapper.ts'
+import { givenValue, type RecordValues } from '../../core/files/record-mapper.ts'
 import { INT64_MAX } from '../../core/json/int64.ts'
 import { type Member, type MemberValue, writeJson } from '../../core/members/members.ts'
 import { type PageReader, pageReader } from '../../service/page-reader.ts'

@@ -1,10 +1,11 @@
 import type { NewPlant, PlantStoreClient, StoredPlant } from '../../../client/client.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
 import type { Counted } from '../../../core/files/formats.ts'
-import type { ToPlant } from '../../../page/transfer/file/plant-mapper.ts'
+import { ownValue } from '../../../core/members/members.ts'
 import { findPlants, IDS_MAX, REQUESTS_MAX } from '../../changes/find-plants.ts'
-import { hasSameContent } from '../../model/current-members.ts'
-import { MEMORY_MAX, memoryOf } from '../../model/memory.ts'
+import { contentMembers, hasSameContent, members } from '../../model/current-members.ts'
+import { MEMORY_MAX, memoryOf, OVERHEAD } from '../../model/memory.ts'
+import { plantOf, type ReadRow, type Row } from '../file/plant-mapper.ts'
 
 /** What an import would do with a record. */
 export type Fate = 'new' | 'different' | 'same' | 'refused'
@@ -21,38 +22,50 @@ export interface Example {
 /** The records that share a fate. */
 export interface Group {
   readonly count: number
-  /** The first one in the file. */
-  readonly first?: Example
+  /** In the order of the file: the first one that is new or the same, and all others, or as many as there is memory for. */
+  readonly examples: readonly Example[]
+}
+
+/** What an import would do with a file. */
+export interface Outcome {
+  readonly groups: { readonly [Each in Fate]: Group }
+  /** How many values plants would lose. */
+  readonly removed: number
+  /** The numbers of the records that are stored, or repeat earlier ones. An import leaves these out. */
+  readonly same: ReadonlySet<number>
 }
 
 /** A file compared with the store. */
 export interface Comparison {
-  readonly groups: { readonly [Each in Fate]: Group }
+  /** What becomes of it if each record is a plant. */
+  readonly whole: Outcome
+  /** What becomes of it if records update stored plants. */
+  readonly update: Outcome
   /**
-   * The stored plants that differ from those of the file, by their ids. An import replaces a plant only while it is as
-   * it is here. Undefined if they would take too much memory.
+   * The stored plants that an import would change, by their ids. It changes a plant only while it is as it is here.
+   * Undefined if they would take too much memory.
    */
   readonly different: ReadonlyMap<bigint, StoredPlant> | undefined
-  /** The numbers of the records that are stored, or repeat earlier ones. An import leaves these out. */
-  readonly same: ReadonlySet<number>
 }
 
 export interface ComparisonOptions {
   readonly client: Pick<PlantStoreClient, 'plants'>
   /** Whether the token permits it. Otherwise, every valid record counts as new. */
   readonly canRead: boolean
-  readonly toPlant: ToPlant
+  readonly read: ReadRow
   /** What the number of a record counts. */
   readonly counted: Counted
+  /** Stored plants that need not be read again. */
+  readonly known?: ReadonlyMap<bigint, StoredPlant> | undefined
   readonly signal: AbortSignal
-  /** Limits the memory for the stored plants that differ, and for those of the file, in characters each. */
+  /** Limits the memory for the stored plants that differ, for the rows of the file and for examples, in characters each. */
   readonly memoryMax?: number
 }
 
-/** A valid record. */
+/** A record that has an id. */
 interface Item {
   readonly record: FileRecord
-  readonly plant: NewPlant
+  readonly row: Row
 }
 
 /**
@@ -71,17 +84,13 @@ export async function compareRecords(
 
 class ComparisonRun {
   readonly #options: ComparisonOptions
-  readonly #groups: { [Each in Fate]: { count: number; first?: Example } } = {
-    new: { count: 0 },
-    different: { count: 0 },
-    same: { count: 0 },
-    refused: { count: 0 },
-  }
+  readonly #memoryMax: number
+  readonly #whole: Tally
+  readonly #update: Tally
   readonly #different = new Map<bigint, StoredPlant>()
   #memory = 0
-  readonly #same = new Set<number>()
   /** The first record with each id. */
-  readonly #firsts = new Map<bigint, { readonly number: number; readonly plant: NewPlant }>()
+  readonly #firsts = new Map<bigint, { readonly number: number; readonly row: Row }>()
   #firstsMemory = 0
   #batch: Item[] = []
   /** In the order of the file. */
@@ -89,41 +98,40 @@ class ComparisonRun {
 
   constructor(options: ComparisonOptions) {
     this.#options = options
+    this.#memoryMax = options.memoryMax ?? MEMORY_MAX
+    this.#whole = new Tally(this.#memoryMax)
+    this.#update = new Tally(this.#memoryMax)
   }
 
   async add(record: FileRecord): Promise<void> {
-    const { canRead, toPlant, counted, signal, memoryMax = MEMORY_MAX } = this.#options
+    const { canRead, read, counted, signal } = this.#options
     signal.throwIfAborted()
-    const plant = toPlant(record)
-    if (typeof plant === 'string') return this.#count('refused', { record, reason: plant })
-    const first = this.#firsts.get(plant.id)
+    const row = read(record)
+    if (typeof row === 'string') return this.#addToBoth('refused', { record, reason: row })
+    const first = this.#firsts.get(row.id)
     if (first !== undefined) {
-      if (hasSameContent(plant, first.plant)) {
-        this.#same.add(record.number)
-        return this.#count('same', { record })
-      }
+      if (hasSameValues(row, first.row)) return this.#addToBoth('same', { record })
       const reason = `The id is also in ${counted} ${first.number}, with other content`
-      return this.#count('refused', { record, reason })
+      return this.#addToBoth('refused', { record, reason })
     }
-    if (this.#firstsMemory < memoryMax) {
-      this.#firsts.set(plant.id, { number: record.number, plant })
-      this.#firstsMemory += memoryOf(plant)
+    if (this.#firstsMemory < this.#memoryMax) {
+      this.#firsts.set(row.id, { number: record.number, row })
+      this.#firstsMemory += memoryOf(row.values)
     }
-    if (!canRead) return this.#count('new', { record })
-    this.#batch.push({ record, plant })
+    if (!canRead) return this.#judge({ record, row }, undefined)
+    this.#batch.push({ record, row })
     if (this.#batch.length === IDS_MAX) this.#startRequest()
     if (this.#requests.length === REQUESTS_MAX) await this.#requests.shift()
   }
 
   async end(): Promise<Comparison> {
-    const { memoryMax = MEMORY_MAX } = this.#options
     if (this.#batch.length > 0) this.#startRequest()
     await Promise.all(this.#requests)
-    const isComplete = this.#memory <= memoryMax
+    const isComplete = this.#memory <= this.#memoryMax
     return {
-      groups: this.#groups,
+      whole: this.#whole.end(),
+      update: this.#update.end(),
       different: isComplete ? this.#different : undefined,
-      same: this.#same,
     }
   }
 
@@ -136,30 +144,100 @@ class ComparisonRun {
   }
 
   async #compare(items: readonly Item[]): Promise<void> {
-    const { client, signal, memoryMax = MEMORY_MAX } = this.#options
-    const ids = items.map(({ plant }) => plant.id)
-    const stored = await findPlants(client, ids, signal)
-    for (const { record, plant } of items) {
-      const other = stored.get(plant.id)
-      if (other === undefined) this.#count('new', { record })
-      else if (hasSameContent(other, plant)) {
-        this.#same.add(record.number)
-        this.#count('same', { record })
-      } else {
-        this.#count('different', { record, stored: other })
-        this.#memory += memoryOf(other)
-        if (this.#memory <= memoryMax) this.#different.set(plant.id, other)
-        else this.#different.clear()
+    const { client, known, signal } = this.#options
+    const ids = items.map(({ row }) => row.id).filter((id) => !known?.has(id))
+    const found = await findPlants(client, ids, signal)
+    for (const item of items) this.#judge(item, known?.get(item.row.id) ?? found.get(item.row.id))
+  }
+
+  #judge({ record, row }: Item, stored: StoredPlant | undefined): void {
+    const plant = plantOf(row)
+    const isReplaced = this.#whole.judge(record, plant, stored)
+    // An update keeps nothing if the row has all members.
+    const isWhole = stored === undefined || Object.keys(row.values).length === members.length
+    const updated = isWhole ? plant : plantOf(row, stored)
+    const isUpdated = this.#update.judge(record, updated, stored)
+    if (stored === undefined || !(isReplaced || isUpdated)) return
+    this.#memory += memoryOf(stored)
+    if (this.#memory <= this.#memoryMax) this.#different.set(row.id, stored)
+    else this.#different.clear()
+  }
+
+  #addToBoth(fate: Fate, example: Example): void {
+    this.#whole.add(fate, example)
+    this.#update.add(fate, example)
+  }
+}
+
+/** Counts what an import would do. */
+class Tally {
+  readonly #groups: { readonly [Each in Fate]: { count: number; examples: Example[] } } = {
+    new: { count: 0, examples: [] },
+    different: { count: 0, examples: [] },
+    same: { count: 0, examples: [] },
+    refused: { count: 0, examples: [] },
+  }
+  #removed = 0
+  readonly #same = new Set<number>()
+  #memoryLeft: number
+
+  /** @param memoryMax limits the memory for the examples, in characters */
+  constructor(memoryMax: number) {
+    this.#memoryLeft = memoryMax
+  }
+
+  /**
+   * @param plant what the record would store, or why it is refused
+   * @returns whether the stored plant would change
+   */
+  judge(record: FileRecord, plant: NewPlant | string, stored: StoredPlant | undefined): boolean {
+    if (typeof plant === 'string') this.add('refused', { record, reason: plant })
+    else if (stored === undefined) this.add('new', { record })
+    else if (hasSameContent(stored, plant)) this.add('same', { record })
+    else {
+      this.add('different', { record, stored })
+      for (const { name } of contentMembers) {
+        const isLost = ownValue(plant, name) === undefined
+        if (isLost && ownValue(stored, name) !== undefined) this.#removed += 1
       }
+      return true
+    }
+    return false
+  }
+
+  add(fate: Fate, example: Example): void {
+    const { record } = example
+    const group = this.#groups[fate]
+    group.count += 1
+    if (fate === 'same') this.#same.add(record.number)
+    const isListed = fate === 'different' || fate === 'refused'
+    if (isListed && this.#memoryLeft > 0) {
+      group.examples.push(example)
+      this.#memoryLeft -= lengthOf(record)
+    } else if (!isListed) {
+      // Requests end in any order.
+      const [first] = group.examples
+      if (first === undefined || record.number < first.record.number) group.examples[0] = example
     }
   }
 
-  #count(fate: Fate, example: Example): void {
-    const group = this.#groups[fate]
-    group.count += 1
-    // Requests end in any order.
-    if (group.first === undefined || example.record.number < group.first.record.number) {
-      group.first = example
+  end(): Outcome {
+    for (const { examples } of Object.values(this.#groups)) {
+      examples.sort((one, other) => one.record.number - other.record.number)
     }
+    return { groups: this.#groups, removed: this.#removed, same: this.#same }
   }
+}
+
+/** What a record takes in memory, in characters. */
+function lengthOf({ values }: FileRecord): number {
+  let length = OVERHEAD
+  for (const value of Object.values(values)) length += String(value).length
+  return length
+}
+
+function hasSameValues({ values }: Row, { values: others }: Row): boolean {
+  const { length } = Object.keys(values)
+  if (length !== Object.keys(others).length) return false
+  return Object.keys(values).every((name) => ownValue(values, name) === ownValue(others, name))
 }

@@ -1,64 +1,73 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Mapping } from '../../../core/files/columns.ts'
+import { columnsOf, type Mapping } from '../../../core/files/columns.ts'
 import { nounOf } from '../../../core/files/plant-file.ts'
-import { fieldsOf } from '../../../page/transfer/file/plant-mapper.ts'
 import type { Session } from '../../access/session.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
-import { toFields } from '../../model/current-members.ts'
-import { FieldsText } from '../../text/fields-text.tsx'
+import { contentMembers } from '../../model/current-members.ts'
 import { formatCount, formatNumber } from '../../text/numbers.ts'
 import type { ImportFile } from '../file/import-file.ts'
-import type { Comparison, Fate } from './file-comparison.ts'
-import type { ConflictChoice } from './import-run.ts'
-import { useComparison } from './use-comparison.ts'
+import type { Comparison, Fate, Group, Outcome } from './file-comparison.ts'
+import { Examples } from './import-examples.tsx'
+import { type ConflictChoice, outcomeOf } from './import-run.ts'
+import { type ComparedFile, type MappedFile, useComparison } from './use-comparison.ts'
 
 const FATES: readonly Fate[] = ['new', 'different', 'same', 'refused']
 
 /** Compares a file with the store, and shows what its import would do. The person can then start it. */
 export function ImportComparison({
   session,
-  file,
-  mapping,
+  mapped,
   onStart,
   onBack,
   onClose,
 }: {
   readonly session: Session
-  readonly file: ImportFile
-  readonly mapping: Mapping
-  readonly onStart: (comparison: Comparison, onConflict: ConflictChoice) => void
+  readonly mapped: MappedFile
+  readonly onStart: (compared: ComparedFile, onConflict: ConflictChoice) => void
   readonly onBack: () => void
   readonly onClose: () => void
 }) {
-  const { bytes, comparison, problem } = useComparison(session, file, mapping)
-  const [choice, setChoice] = useState<ConflictChoice>('keep')
+  const { bytes, compared, problem } = useComparison(session, mapped)
+  const [chosen, setChoice] = useState<ConflictChoice>()
 
-  if (problem !== undefined || comparison === undefined) {
-    return <Unfinished {...{ file, bytes, problem, onBack, onClose }} />
+  if (problem !== undefined || compared === undefined) {
+    return <Unfinished file={mapped.source} {...{ bytes, problem, onBack, onClose }} />
   }
-  const { groups } = comparison
+  const { file, mapping, comparison } = compared
+  const { canRead } = session
+  const choice = chosen ?? suggestChoice(comparison, mapping, canRead)
+  const outcome = outcomeOf(comparison, choice)
+  const { groups } = outcome
+  const hasConflicts = [comparison.whole, comparison.update].some(
+    (each) => each.groups.different.count > 0,
+  )
   const start = (event: SubmitEvent) => {
     event.preventDefault()
-    onStart(comparison, choice)
+    onStart(compared, choice)
   }
   return (
     <Dialog title={`Preview of ${file.name}`} onClose={onClose}>
       <form onSubmit={start}>
         <p class="hint">Nothing is stored yet.</p>
-        {!session.canRead && (
+        {!canRead && (
           <p class="warning">
             You are not permitted to read plants, so the file was not compared with the stored ones.
           </p>
         )}
-        {(!session.canRead || groups.different.count > 0) && (
-          <Conflicts {...{ file, comparison, choice, setChoice }} canRead={session.canRead} />
+        {(!canRead || hasConflicts) && (
+          <Conflicts {...{ file, comparison, choice, setChoice, canRead }} />
         )}
         <ul class="refused">
           {FATES.filter((fate) => groups[fate].count > 0).map((fate) => (
             <li key={fate}>
-              <b>{describeFate(fate, groups[fate].count, choice)}</b>
-              <First {...{ comparison, fate, file, mapping }} />
+              <b>{describeFate(fate, outcome, choice)}</b>
+              <Examples
+                key={choice}
+                group={groups[fate]}
+                {...{ fate, file, mapping }}
+                isUpdate={choice === 'update'}
+              />
             </li>
           ))}
         </ul>
@@ -76,6 +85,16 @@ export function ImportComparison({
       </form>
     </Dialog>
   )
+}
+
+/** A file that lacks columns was probably made to change those that it has. */
+function suggestChoice(
+  { different }: Comparison,
+  mapping: Mapping,
+  canRead: boolean,
+): ConflictChoice {
+  const lacksColumns = contentMembers.some(({ name }) => columnsOf(mapping, name).length === 0)
+  return canRead && lacksColumns && different !== undefined ? 'update' : 'keep'
 }
 
 /** A comparison that runs or has failed. */
@@ -115,10 +134,23 @@ function Unfinished({
   )
 }
 
-/** What happens to rows whose id has a different plant. */
+const CHANGES = [
+  {
+    is: 'update',
+    label: 'Update the stored plant',
+    hint: 'It keeps what the file has no column for. An empty cell removes the value.',
+  },
+  {
+    is: 'replace',
+    label: 'Replace the stored plant',
+    hint: 'It then has what the file has, and nothing else. What somebody changes until then stays.',
+  },
+] as const
+
+/** What happens to rows whose plant is stored with other content. */
 function Conflicts({
   file,
-  comparison: { groups, different },
+  comparison: { whole, different },
   canRead,
   choice,
   setChoice,
@@ -129,26 +161,24 @@ function Conflicts({
   readonly choice: ConflictChoice
   readonly setChoice: (choice: ConflictChoice) => void
 }) {
-  const { first } = groups.different
+  const [first] = whole.groups.different.examples
   const row = first && `${nounOf(file.format).toLowerCase()} ${first.record.number}`
   return (
     <fieldset class="formats">
-      <legend>If a different plant has the same id</legend>
+      <legend>If a stored plant differs</legend>
+      {canRead &&
+        CHANGES.map(({ is, label, hint }) => (
+          <Option
+            key={is}
+            isDisabled={different === undefined}
+            {...{ is, label, choice, setChoice }}
+          >
+            {different === undefined ? 'These are too many for the page. Split the file.' : hint}
+          </Option>
+        ))}
       <Option is="keep" label="Keep the stored plant" {...{ choice, setChoice }}>
         The row is not imported.
       </Option>
-      {canRead && (
-        <Option
-          is="replace"
-          label="Replace the stored plant"
-          isDisabled={different === undefined}
-          {...{ choice, setChoice }}
-        >
-          {different === undefined
-            ? 'These are too many for the page. Split the file.'
-            : 'It then has what the file has, and nothing else. What somebody changes until then stays.'}
-        </Option>
-      )}
       <Option is="stop" label="Stop the import" {...{ choice, setChoice }}>
         {row === undefined
           ? 'The rows before it are imported.'
@@ -189,13 +219,17 @@ function Option({
   )
 }
 
-function describeFate(fate: Fate, count: number, choice: ConflictChoice): string {
+function describeFate(fate: Fate, { groups, removed }: Outcome, choice: ConflictChoice): string {
+  const { count }: Group = groups[fate]
   switch (fate) {
     case 'new':
       return formatCount(count, 'new plant')
     case 'different': {
-      if (choice === 'replace') return `${formatCount(count, 'plant')} will change`
       const plants = formatCount(count, 'plant')
+      if (choice === 'replace' || choice === 'update') {
+        const lost = removed === 0 ? '' : `, and ${formatCount(removed, 'value')} will be removed`
+        return `${plants} will change${lost}`
+      }
       return `${plants} ${count === 1 ? 'is' : 'are'} stored with other content, and will stay`
     }
     case 'same':
@@ -203,34 +237,4 @@ function describeFate(fate: Fate, count: number, choice: ConflictChoice): string
     case 'refused':
       return `${formatCount(count, 'row')} will be refused`
   }
-}
-
-/** The first record with a fate, next to the stored plant. */
-function First({
-  comparison: { groups },
-  fate,
-  file,
-  mapping,
-}: {
-  readonly comparison: Comparison
-  readonly fate: Fate
-  readonly file: ImportFile
-  readonly mapping: Mapping
-}) {
-  const { first } = groups[fate]
-  if (first === undefined) return null
-  const { record, reason, stored } = first
-  return (
-    <>
-      <p>
-        {groups[fate].count > 1 && 'The first one: '}
-        {nounOf(file.format)} {record.number}
-        {reason && `: ${reason}`}
-      </p>
-      <div class="versions">
-        <FieldsText fields={fieldsOf(record, mapping)} label="In the file" />
-        {stored !== undefined && <FieldsText fields={toFields(stored)} label="Stored" />}
-      </div>
-    </>
-  )
 }

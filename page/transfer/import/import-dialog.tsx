@@ -1,34 +1,24 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { PlantStoreClient } from '../../../client/client.ts'
 import type { Mapping } from '../../../core/files/columns.ts'
 import { FileProblem } from '../../../core/files/file-kind.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { useFileDrop } from '../../dialog/file-drop.ts'
 import { explain } from '../../errors/error-text.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
-import { numberFile } from '../file/numbering.ts'
-import type { Comparison } from './file-comparison.ts'
 import { ImportComparison } from './import-comparison.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress, type ImportTarget } from './import-progress.tsx'
 import type { ConflictChoice } from './import-run.ts'
+import type { ComparedFile, MappedFile } from './use-comparison.ts'
 
 type Step =
   | { readonly is: 'reading' }
   | { readonly is: 'unusable'; readonly problem: string }
   | { readonly is: 'ready'; readonly file: ImportFile; readonly mapping: Mapping }
-  | {
-      readonly is: 'mapped'
-      readonly file: ImportFile
-      readonly mapping: Mapping
-      /** The file before it was numbered. */
-      readonly source: ImportFile
-    }
+  | { readonly is: 'mapped'; readonly mapped: MappedFile }
   | {
       readonly is: 'running'
-      readonly file: ImportFile
-      readonly mapping: Mapping
-      readonly comparison: Comparison
+      readonly compared: ComparedFile
       readonly onConflict: ConflictChoice
     }
 
@@ -70,27 +60,23 @@ export function ImportDialog({
           {...{ client, file, mapping: step.mapping, isOver, onClose }}
           onChoose={(choices) => setOpening(toStep(file.choose(choices)))}
           onNext={(mapping, from) =>
-            setStep({ is: 'mapped', file: numbered(file, from, client), mapping, source: file })
+            setStep({ is: 'mapped', mapped: { source: file, mapping, from } })
           }
         />
       )
     }
     case 'mapped': {
-      const { file, mapping, source } = step
+      const { mapped } = step
       return (
         <ImportComparison
-          {...{ session, file, mapping, onClose }}
-          onStart={(comparison, onConflict) =>
-            setStep({ is: 'running', file, mapping, comparison, onConflict })
-          }
-          onBack={() => setStep({ is: 'ready', file: source, mapping })}
+          {...{ session, mapped, onClose }}
+          onStart={(compared, onConflict) => setStep({ is: 'running', compared, onConflict })}
+          onBack={() => setStep({ is: 'ready', file: mapped.source, mapping: mapped.mapping })}
         />
       )
     }
-    case 'running': {
-      const { is, ...run } = step
-      return <ImportProgress {...target} {...run} />
-    }
+    case 'running':
+      return <ImportProgress {...target} {...step.compared} onConflict={step.onConflict} />
   }
 }
 
@@ -128,14 +114,6 @@ function Unusable({
       </footer>
     </Dialog>
   )
-}
-
-function numbered(
-  file: ImportFile,
-  from: bigint | undefined,
-  client: PlantStoreClient | undefined,
-): ImportFile {
-  return from === undefined ? file : numberFile(file, from, client)
 }
 
 async function recognize(files: readonly File[]): Promise<Step> {

@@ -2,11 +2,11 @@ import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../../client/client.ts'
 import { type Column, columnsOf, type Mapping } from '../../../core/files/columns.ts'
+import type { FileRecord } from '../../../core/files/file-record.ts'
 import type { Format } from '../../../core/files/formats.ts'
 import { type FileChoices, nounOf } from '../../../core/files/plant-file.ts'
 import { mappedText } from '../../../core/files/record-mapper.ts'
 import type { Member } from '../../../core/members/members.ts'
-import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { suggestId } from '../../list/last-plants.ts'
 import { parseId } from '../../list/plant-id.ts'
@@ -15,7 +15,9 @@ import { memberLabel, ROW_LENGTH } from '../../text/display-text.ts'
 import { FieldText } from '../../text/fields-text.tsx'
 import { PlantText } from '../../text/plant-text.tsx'
 import { describeBytes, type ImportFile } from '../file/import-file.ts'
+import { matchedMember, matchKey } from '../file/matching.ts'
 import { NUMBERED, withId } from '../file/numbering.ts'
+import { plantOf, rowReader } from '../file/plant-mapper.ts'
 import { FileChoiceFields } from './file-choices.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
@@ -80,6 +82,9 @@ export function ImportPreview({
               member={member}
               chosen={columnsOf(mapping, member.name)[0]}
               columns={columns}
+              ids={idChoices(mapping, client !== undefined)}
+              // An update can keep the names.
+              isRequired={member.isRequired && (member.name === 'id' || client === undefined)}
               onChoose={(key) =>
                 setMapping({ ...mapping, [member.name]: key === undefined ? [] : [key] })
               }
@@ -148,30 +153,54 @@ function FirstId({
   )
 }
 
+type Choice = Pick<Column, 'key' | 'label'>
+
+/** What rows without ids can have: new ids, or those of the plants with the same value of a member. */
+function idChoices(mapping: Mapping, canRead: boolean): readonly Choice[] {
+  const matchable = members.filter(
+    (member) =>
+      canRead &&
+      (isOwn(member) || member.name === 'name') &&
+      columnsOf(mapping, member.name).length > 0,
+  )
+  return [
+    { key: NUMBERED, label: 'No ids: number them' },
+    ...matchable.map((member) => ({
+      key: matchKey(member.name),
+      label: `Match rows by ${memberLabel(member)}`,
+    })),
+  ]
+}
+
 /** Chooses the column of a member. */
 function ColumnChoice({
   member,
   chosen,
   columns,
+  ids,
+  isRequired,
   onChoose,
 }: {
   readonly member: Member
   readonly chosen: string | undefined
-  readonly columns: readonly Column[]
+  readonly columns: readonly Choice[]
+  /** Offered for the id. */
+  readonly ids: readonly Choice[]
+  readonly isRequired: boolean
   readonly onChoose: (key: string | undefined) => void
 }) {
   const none = isOwn(member) ? 'No column' : `No ${member.name}s`
+  const options = member.name === 'id' ? [...ids, ...columns] : columns
   return (
     <label class="field">
       {memberLabel(member)}
       <select
-        required={member.isRequired}
-        value={chosen ?? ''}
+        required={isRequired}
+        value={options.some(({ key }) => key === chosen) ? chosen : ''}
         onChange={({ currentTarget: { value } }) => onChoose(value === '' ? undefined : value)}
       >
-        <option value="">{member.isRequired ? 'Choose a column' : none}</option>
-        {member.name === 'id' && <option value={NUMBERED}>No ids: number them</option>}
-        {columns.map(({ key, label }) => (
+        <option value="">{isRequired ? 'Choose a column' : none}</option>
+        {options.map(({ key, label }) => (
           <option key={key} value={key}>
             {label}
           </option>
@@ -206,7 +235,7 @@ function Sample({
   readonly mapping: Mapping
   readonly from: bigint | undefined
 }) {
-  const toPlant = plantMapper(mapping, format)
+  const problemOf = recordCheck(mapping, format)
   const shown = members.filter(
     (member) => !isOwn(member) || columnsOf(mapping, member.name).length > 0,
   )
@@ -229,7 +258,7 @@ function Sample({
         <tbody>
           {sample.slice(0, SAMPLE_ROWS).map((given, index) => {
             const record = from === undefined ? given : withId(given, from + BigInt(index), format)
-            const plant = toPlant(record)
+            const problem = problemOf(record)
             return (
               <Fragment key={record.number}>
                 <tr>
@@ -240,10 +269,10 @@ function Sample({
                     </td>
                   ))}
                 </tr>
-                {typeof plant === 'string' && (
+                {problem !== undefined && (
                   <tr class="problem">
                     <td />
-                    <td colSpan={shown.length}>{plant}</td>
+                    <td colSpan={shown.length}>{problem}</td>
                   </tr>
                 )}
               </Fragment>
@@ -253,6 +282,17 @@ function Sample({
       </table>
     </div>
   )
+}
+
+/** Finds out what is wrong with a record, whatever is stored. */
+function recordCheck(mapping: Mapping, format: Format): (record: FileRecord) => string | undefined {
+  const read = rowReader(mapping, format)
+  const matched = matchedMember(mapping)
+  return (record) => {
+    const row = read(matched ? withId(record, 0n, format, matchKey(matched.name)) : record)
+    const plant = typeof row === 'string' ? row : plantOf(row, { id: row.id, name: '' })
+    return typeof plant === 'string' ? plant : undefined
+  }
 }
 
 /** An own member that a record lacks leaves its cell empty. */

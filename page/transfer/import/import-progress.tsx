@@ -1,18 +1,20 @@
 import { useState } from 'preact/hooks'
-import type { Mapping } from '../../../core/files/columns.ts'
 import { FileProblem } from '../../../core/files/file-kind.ts'
-import { counted } from '../../../core/files/formats.ts'
 import { nounOf } from '../../../core/files/plant-file.ts'
-import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import type { Session } from '../../access/session.ts'
-import { RefusedPlants } from '../../changes/refused-plants.ts'
 import { RunDialog } from '../../changes/run-dialog.tsx'
 import type { UndoLog } from '../../changes/undo-log.ts'
 import { useRun } from '../../changes/use-run.ts'
 import { explain } from '../../errors/error-text.ts'
-import type { ImportFile } from '../file/import-file.ts'
-import type { Comparison } from './file-comparison.ts'
-import { type ConflictChoice, importRecords } from './import-run.ts'
+import { fieldsOf, rowReader } from '../file/plant-mapper.ts'
+import { refusedOf } from './import-examples.tsx'
+import { type ConflictChoice, importRecords, outcomeOf } from './import-run.ts'
+import type { ComparedFile } from './use-comparison.ts'
+
+const CHANGED: { readonly [Each in ConflictChoice]?: string } = {
+  replace: 'Replaced',
+  update: 'Updated',
+}
 
 /** Where plants are imported, and what happens then. */
 export interface ImportTarget {
@@ -36,14 +38,10 @@ export function ImportProgress({
   onImported,
   onClose,
   onUndo,
-}: ImportTarget & {
-  readonly file: ImportFile
-  readonly mapping: Mapping
-  readonly comparison: Comparison
-  readonly onConflict: ConflictChoice
-}) {
+}: ImportTarget & ComparedFile & { readonly onConflict: ConflictChoice }) {
   const { name, size, format, isNumbered } = file
-  const [refused] = useState(() => new RefusedPlants(counted[format]))
+  const changed = CHANGED[onConflict]
+  const [refused] = useState(() => refusedOf(file, mapping))
   const [operation] = useState(() => log.begin('Imported', name))
   /** How much of the file has been read. */
   const [bytes, setBytes] = useState(0)
@@ -56,9 +54,10 @@ export function ImportProgress({
     (controls) =>
       importRecords(file.records(setBytes), {
         ...controls,
-        toPlant: plantMapper(mapping, format),
+        read: rowReader(mapping, format),
         onConflict,
-        seen: comparison,
+        seen: { different: comparison.different, same: outcomeOf(comparison, onConflict).same },
+        chosen: file.chosen,
         onChanged: (undo, unknown) => log.add(operation, undo, unknown),
         onRefused: ({ record, ...rest }) =>
           refused.add({ number: record.number, fields: fieldsOf(record, mapping), ...rest }),
@@ -83,7 +82,7 @@ export function ImportProgress({
         noun: 'Import',
         counts: [
           ['created', 'Created'],
-          ...(onConflict === 'replace' ? [['changed', 'Replaced'] as const] : []),
+          ...(changed === undefined ? [] : [['changed', changed] as const]),
           ['unchanged', 'Unchanged'],
         ],
         refused: 'not imported',

@@ -1,17 +1,23 @@
 import type { StoredPlant } from '../../../client/client.ts'
 import { FileProblem } from '../../../core/files/file-kind.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import type { ToPlant } from '../../../page/transfer/file/plant-mapper.ts'
 import { type ChangeOptions, ChangeRun, ConflictError } from '../../changes/change-run.ts'
 import type { Intent } from '../../changes/delivery.ts'
 import { pickContent } from '../../model/current-members.ts'
-import type { Comparison } from './file-comparison.ts'
+import type { ChosenIds } from '../file/numbering.ts'
+import { plantOf, type ReadRow } from '../file/plant-mapper.ts'
+import type { Comparison, Outcome } from './file-comparison.ts'
 
 /**
  * What happens to a record whose id has a different plant: `stop` ends the import there, `keep` refuses the record, and
- * `replace` replaces the plant if the person has seen it.
+ * `replace` and `update` change the plant if the person has seen it. `update` keeps what the record says nothing of.
  */
-export type ConflictChoice = 'stop' | 'keep' | 'replace'
+export type ConflictChoice = 'stop' | 'keep' | 'replace' | 'update'
+
+/** What an import does with a file. */
+export function outcomeOf({ whole, update }: Comparison, choice: ConflictChoice): Outcome {
+  return choice === 'update' ? update : whole
+}
 
 /** A record that is to be stored. */
 export interface RecordIntent extends Intent {
@@ -29,14 +35,18 @@ export interface RefusedRecord {
 
 export interface ImportOptions
   extends Omit<ChangeOptions<RecordIntent>, 'stopsAtConflict' | 'onRefused'> {
-  readonly toPlant: ToPlant
+  readonly read: ReadRow
   readonly onConflict: ConflictChoice
   /** What the person has seen of the store. */
-  readonly seen: Pick<Comparison, 'different' | 'same'>
+  readonly seen: Pick<Comparison, 'different'> & Pick<Outcome, 'same'>
+  /** Those of the records for which somebody else can have taken the id. */
+  readonly chosen?: ChosenIds | undefined
   readonly onRefused: (refused: RefusedRecord) => void
 }
 
 const STOPPED = 'A row has the id of a different plant.'
+
+const REPEATED = 'An earlier row has the same id'
 
 /**
  * Stores the plants of records. If records have the same id, the first one wins. Repeating an import is safe.
@@ -48,33 +58,65 @@ export async function importRecords(
   records: AsyncIterable<FileRecord>,
   options: ImportOptions,
 ): Promise<void> {
-  const { toPlant, onConflict, seen, onRefused, signal } = options
-  const different = new Map(onConflict === 'replace' ? seen.different : [])
+  const { onConflict, chosen, onRefused, signal } = options
+  /** Those whose ids somebody else has taken meanwhile. */
+  const taken: RecordIntent[] = []
   const run = new ChangeRun<RecordIntent>({
     ...options,
     stopsAtConflict: onConflict === 'stop',
-    onRefused: ({ intent: { record }, reason, stored }) => onRefused({ record, reason, stored }),
+    onRefused: ({ intent, reason, stored, isTaken }) => {
+      if (isTaken && chosen?.has(intent.id)) taken.push(intent)
+      else onRefused({ record: intent.record, reason, stored })
+    },
   })
+  const flush = async () => {
+    await run.flush()
+    while (chosen !== undefined && taken.length > 0) {
+      const ids = chosen.more(signal)
+      for (const intent of taken.splice(0)) {
+        await run.add({ ...intent, id: (await ids.next()).value })
+      }
+      await run.flush()
+    }
+  }
+  const toIntent = intentMaker(options)
   try {
     for await (const record of records) {
       signal.throwIfAborted()
-      const plant = toPlant(record)
-      if (typeof plant === 'string') {
-        onRefused({ record, reason: plant })
-        continue
-      }
-      const { id } = plant
-      const after = pickContent(plant)
-      const stored = different.get(id)
-      // The first record has replaced it.
-      different.delete(id)
-      const before = stored ?? (seen.same.has(record.number) ? after : undefined)
-      await run.add({ id, before: before && pickContent(before), after, record })
+      const intent = toIntent(record)
+      if (typeof intent === 'string') onRefused({ record, reason: intent })
+      else await run.add(intent)
+      if (taken.length > 0) await flush()
     }
-    await run.flush()
+    await flush()
   } catch (error) {
     if (error instanceof ConflictError) throw new FileProblem(STOPPED)
-    if (error instanceof FileProblem) await run.flush()
+    if (error instanceof FileProblem) await flush()
     throw error
+  }
+}
+
+/** Makes intents of records, one after the other. Otherwise, says why one is refused. */
+function intentMaker({
+  read,
+  onConflict,
+  seen,
+}: ImportOptions): (record: FileRecord) => RecordIntent | string {
+  const isUpdate = onConflict === 'update'
+  const different = new Map(isUpdate || onConflict === 'replace' ? seen.different : [])
+  return (record) => {
+    const row = read(record)
+    if (typeof row === 'string') return row
+    const { id } = row
+    const stored = different.get(id)
+    // The first record has changed it.
+    different.delete(id)
+    const isSame = seen.same.has(record.number)
+    if (isUpdate && stored === undefined && !isSame && seen.different?.has(id)) return REPEATED
+    const plant = isSame ? { name: '', ...row.values } : plantOf(row, isUpdate ? stored : undefined)
+    if (typeof plant === 'string') return plant
+    const after = pickContent(plant)
+    const before = stored && pickContent(stored)
+    return { id, before: isSame ? after : before, after, record }
   }
 }

@@ -180,21 +180,28 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     await page.dialog.getByLabel('Stop the import').check()
     await page.dialog.getByText('Only the rows before line 5 are imported.').waitFor()
     await page.dialog.getByLabel('Replace the stored plant').check()
-    const preview = await page.dialog.getByRole('listitem').allInnerTexts()
+    const preview = await page.dialog.locator('form > ul > li').allInnerTexts()
     t.match(
       preview.map((text) => text.split(/\n+/)),
       [
         ['2 new plants', 'The first one: Line 4', /^In the file: ·4· Abies "Nana" x{299}/],
         [
-          '2 plants will change',
-          'The first one: Line 5',
-          'In the file: 5 Acer no tag',
-          'Stored: 5 Stored before empty tag',
+          '2 plants will change, and 1 value will be removed',
+          '\tStored\tIn the file',
+          'Line 5: 5 Stored before',
+          'Name\tStored before\tAcer',
+          'Tag\tempty tag\tno tag',
+          'Line 8: 9 Alnus',
+          'Name\tAlnus\tCornus',
+          'Download',
         ],
         [
           '2 rows will be refused',
-          'The first one: Line 6: The id is missing',
+          'Line 6: The id is missing',
           'In the file: no id Alnus Tree',
+          'Line 9: The row has 3 fields, but the first row has 4',
+          'In the file: 6 Carex no tag',
+          'Download',
         ],
       ],
     )

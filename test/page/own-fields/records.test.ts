@@ -8,8 +8,9 @@ import { RefusedPlants } from '../../../page/changes/refused-plants.ts'
 import { members } from '../../../page/model/current-members.ts'
 import { exportPlants } from '../../../page/transfer/export-run.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
-import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
+import { fieldsOf } from '../../../page/transfer/file/plant-mapper.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
+import { plantMapper } from '../transfer/imports.ts'
 import { describeService, FIR } from './nursery.ts'
 
 t.before(() => describeService(t))
@@ -116,6 +117,7 @@ t.test('a record or a mapping does not have what objects inherit', async (t) => 
   const record = { number: 2, values: { id: 4n, name: 'Acer' } }
   const plant = { id: 4n, name: 'Acer' }
   t.strictSame(plantMapper(ALL, 'json')(record), plant)
+  t.same(Object.keys(plantMapper(ALL, 'json')(record)), Object.keys(plant))
   t.strictSame(plantMapper(mappingOf({ id: 'id', name: 'name' }), 'json')(record), plant)
 })
 

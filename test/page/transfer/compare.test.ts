@@ -9,7 +9,7 @@ import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { named } from '../changes/run.ts'
-import { recordsOf, toPlant, type Values } from './imports.ts'
+import { read, recordsOf, type Values } from './imports.ts'
 
 let service: Service
 t.before(async () => {
@@ -17,22 +17,22 @@ t.before(async () => {
 })
 
 async function compare(records: readonly Values[], options: Partial<ComparisonOptions> = {}) {
-  const { groups, different, same } = await compareRecords(recordsOf(records), {
+  const { whole, different } = await compareRecords(recordsOf(records), {
     client: createClient(service),
     canRead: true,
-    toPlant,
+    read,
     counted: 'line',
     signal: new AbortController().signal,
     ...options,
   })
-  const described = Object.entries(groups).map(([fate, { count, first }]) => [
+  const described = Object.entries(whole.groups).map(([fate, { count, examples }]) => [
     fate,
-    [count, first?.record.number, first?.reason ?? first?.stored],
+    [count, examples[0]?.record.number, examples[0]?.reason ?? examples[0]?.stored],
   ])
   return {
     ...Object.fromEntries(described),
     seen: different && [...different.values()],
-    known: [...same].sort(),
+    known: [...whole.same].sort(),
   }
 }
 

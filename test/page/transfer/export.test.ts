@@ -8,10 +8,11 @@ import type { Filter } from '../../../page/list/filter.ts'
 import { toFields } from '../../../page/model/current-members.ts'
 import { exportName, exportPlants } from '../../../page/transfer/export-run.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
-import { fieldsOf, plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
+import { fieldsOf } from '../../../page/transfer/file/plant-mapper.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
+import { plantMapper } from './imports.ts'
 
 let service: Service
 t.before(async () => {

@@ -6,15 +6,29 @@ import {
   type NewPlant,
   type StoredPlant,
 } from '../../../client/client.ts'
+import type { Mapping } from '../../../core/files/columns.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
+import type { Format } from '../../../core/files/formats.ts'
+import { plantOf, rowReader } from '../../../page/transfer/file/plant-mapper.ts'
 import { type ImportOptions, importRecords } from '../../../page/transfer/import/import-run.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
 import type { Service } from '../../helpers/service/service.ts'
 
 export const TAKEN = 'A different plant has this id'
 
-export const toPlant = plantMapper(mappingOf({ id: 'id', name: 'name', tag: 'tag' }), 'ndjson')
+export const read = rowReader(mappingOf({ id: 'id', name: 'name', tag: 'tag' }), 'ndjson')
+
+/** Turns a record into a plant, or says why that is impossible. */
+export function plantMapper(
+  mapping: Mapping,
+  format: Format,
+): (record: FileRecord) => NewPlant | string {
+  const read = rowReader(mapping, format)
+  return (record) => {
+    const row = read(record)
+    return typeof row === 'string' ? row : plantOf(row)
+  }
+}
 
 export type Values = FileRecord['values'] & Partial<NewPlant>
 
@@ -51,7 +65,7 @@ export async function importAll(
     await importRecords(recordsOf(records, end), {
       client: createClient(service),
       canRead: true,
-      toPlant,
+      read,
       onConflict: 'keep',
       seen: { different, same: new Set(same) },
       onChanged: async () => {},

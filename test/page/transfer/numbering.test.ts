@@ -2,11 +2,11 @@ import t from 'tap'
 import { createClient } from '../../../client/client.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
 import { NUMBERED, numberFile } from '../../../page/transfer/file/numbering.ts'
-import { plantMapper } from '../../../page/transfer/file/plant-mapper.ts'
 import { connectThrough } from '../../client/faulty-proxy.ts'
 import { mappingOf } from '../../core/files/mapping.ts'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { startService } from '../../helpers/service/service.ts'
+import { plantMapper } from './imports.ts'
 
 const MAPPING = mappingOf({ id: NUMBERED, name: '0' })
 

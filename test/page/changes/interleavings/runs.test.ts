@@ -215,7 +215,7 @@ class Scene {
       ...options,
       onRefused: ({ record }) => onRefused({ intent: { id: record.values.id as bigint } }),
       onConflict: 'replace',
-      toPlant: ({ values }) => values as never,
+      read: ({ values }) => ({ id: values.id as bigint, values: values as never }),
       seen: { different: new Map(different), same: new Set() },
     })
   }
