@@ -235,6 +235,7 @@ const LITTLE = Buffer.from(CSV, 'utf16le')
 for (const { encoding, content } of [
   { encoding: 'utf-8', content: Buffer.from(CSV) },
   { encoding: 'utf-8', content: Buffer.from(`\ufeff${CSV}`) },
+  { encoding: 'utf-8', content: Buffer.from('id,name,tag\n1,\ufffd\ufffd,€\n') },
   { encoding: 'utf-16le', content: Buffer.from(`\ufeff${CSV}`, 'utf16le') },
   { encoding: 'utf-16be', content: Buffer.from(`\ufeff${CSV}`, 'utf16le').swap16() },
   { encoding: 'utf-16le', content: LITTLE },
