@@ -440,6 +440,18 @@ for (const { what, content, message } of [
   })
 }
 
+for (const { what, content } of [
+  { what: 'control characters', content: 'id,name\n1,\x01\x02\x03\x1f\n' },
+  { what: 'Cyrillic in UTF-16', content: Buffer.from('\ufeffid,name\n1,Берёза\n', 'utf16le') },
+  { what: 'Greek in UTF-16', content: Buffer.from('\ufeffid,name\n1,Φυτά του\n', 'utf16le') },
+  { what: 'a header like the start of SYLK', content: 'ID;Plant\n1;Abies\n' },
+]) {
+  t.test(`${what} are text`, async (t) => {
+    const { plants } = await readPlants(content)
+    t.match(plants, [{ id: 1n, name: /\S+/ }])
+  })
+}
+
 t.test('a file is recognized in linear time', async (t) => {
   const length = 2 ** 20
   for (const content of [
