@@ -42,6 +42,22 @@ for (const { names, guessed } of [
   t.test(`the columns ${names} are guessed`, async (t) => t.same(guess(names), guessed))
 }
 
+t.test('each member has the column of exactly its name', async (t) => {
+  const field = (name: string) => ({
+    name,
+    type: 'string' as const,
+    isRequired: false,
+    schema: { type: 'string' as const },
+  })
+  const columns = [' x ', 'x', 'a.tag'].map((label, index) => ({
+    key: String(index),
+    name: label.replace('a.', ''),
+    label,
+  }))
+  const all = [...members, field(' x '), field('x'), field('a.tag')]
+  t.same(guessMapping(all, columns, []), { ' x ': ['0'], x: ['1'], 'a.tag': ['2'] })
+})
+
 t.test('a column has ids if its name says so, and its values are unique', async (t) => {
   t.same(guess(['Nr', 'name'], ['4', 'Abies'], [' 5 ', 'Acer']), ['Nr', 'name', undefined])
   t.same(guess(['Nr', 'name'], ['4', 'Abies'], ['4', 'Acer']), [undefined, 'name', undefined])

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { FileProblem } from '../../../core/files/file-kind.ts'
 import type { FileChoices, PlantFile } from '../../../core/files/plant-file.ts'
+import { recordFormats } from '../../../core/files/record-formats.ts'
 import { recordMapper } from '../../../core/files/record-mapper.ts'
 import { members } from '../../../core/members/members.gen.ts'
 import { readAll, recognize } from './read-records.ts'
@@ -449,6 +450,19 @@ for (const { what, content } of [
   t.test(`${what} are text`, async (t) => {
     const { plants } = await readPlants(content)
     t.match(plants, [{ id: 1n, name: /\S+/ }])
+  })
+}
+
+for (const names of [
+  ['id;name;tag;species;group'],
+  ['a\nid;name;tag;species;group\nb'],
+  Array(5).fill('id|Name|Species|tag|group'),
+  ['\tid\tname\ttag\tspecies'],
+]) {
+  t.test(`an export of ${JSON.stringify(names[0])} is read`, async (t) => {
+    const { header, line } = recordFormats.csv
+    const plants = names.map((name, index) => ({ id: BigInt(index), name, tag: name }))
+    t.same((await readPlants(header + plants.map(line).join(''))).plants, plants)
   })
 }
 
