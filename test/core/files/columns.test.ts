@@ -125,6 +125,14 @@ for (const { format, values, result } of [
   })
 }
 
+t.test('a blank cell is the value of an own field that can be blank', async (t) => {
+  const schema = { type: 'string', minLength: 1 } as const
+  const note = { name: 'note', type: 'string', isRequired: false, schema } as const
+  const read = recordMapper([note], { note: ['0'] }, 'csv')
+  t.strictSame(read({ number: 2, values: { 0: ' ' } }), { note: ' ' })
+  t.strictSame(read({ number: 2, values: { 0: '' } }), { note: null })
+})
+
 t.test('a reason quotes what was given', async (t) => {
   const reasonOf = (id: string) => plantMapper(ALL, 'csv')({ number: 2, values: { id, name: 'a' } })
   t.equal(reasonOf('\u001b'), `${NOT_INTEGER}, not "\\u001b"`)
