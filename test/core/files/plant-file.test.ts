@@ -472,6 +472,11 @@ for (const names of [
   })
 }
 
+t.test('a chosen format is read even if the first cell looks like another file', async (t) => {
+  const { plants } = await readPlants('//,name,id\n[,Abies,1\n', { format: 'csv' })
+  t.match(plants, [{ id: 1n, name: 'Abies' }])
+})
+
 t.test('a file is recognized in linear time', async (t) => {
   const length = 2 ** 20
   for (const content of [
