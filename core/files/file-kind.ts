@@ -82,7 +82,9 @@ export function isWorkbook(start: Uint8Array): boolean {
   const first = start.subarray(0, START_LENGTH)
   const encoding = detectEncoding(start)
   const controls = first.filter((byte) => {
-    return byte === 0 ? !encoding.startsWith('utf-16') : encoding === 'windows-1252' && isControl(byte)
+    return byte === 0
+      ? !encoding.startsWith('utf-16')
+      : encoding === 'windows-1252' && isControl(byte)
   })
   if (controls.length > first.length / 16) refuse({ is: 'not a text file' })
   return false
