@@ -73,6 +73,7 @@ export function guessMapping(
       choose((column) => isMatch(column) && (name !== 'id' || canBeIds(column, sample))),
     )
   }
+  for (const { name } of members) guess(name, (column) => column.label === name)
   for (const { name } of members) guess(name, (column) => column.name.trim() === name)
   for (const member of members) if (member.schema) guess(member.name, hasNameOf(member))
   chosen.set('name', chosen.get('name')?.length ? (chosen.get('name') ?? []) : chooseParts(columns))

@@ -80,7 +80,7 @@ interface Candidate {
   readonly records: readonly FileRecord[]
   /** How many fields most records have. */
   readonly width: number
-  /** How many members a record near the start names. Zero if it is one, which can be chance. */
+  /** How many members a record near the start names: zero if it is one, which can be chance, infinity in an export. */
   readonly named: number
   /** How well the records agree. Zero if they do not. */
   readonly score: number
@@ -145,7 +145,7 @@ function describe(
   // Quotes are read as such unless that causes faults.
   const quality = dialect.quote === '' ? 0.9 : 1 - faults / Math.max(filled.length, 1)
   const most = Math.max(0, ...filled.slice(0, HEADER_MAX).map((each) => countNames(each, members)))
-  const named = most > 1 ? most : 0
+  const named = isOwnHeader(filled[0], members) ? Number.POSITIVE_INFINITY : most > 1 ? most : 0
   const score = isRegular ? share * share * quality * (width - 1) : 0
   return { dialect, records, width, named, score }
 }
@@ -161,6 +161,8 @@ function guessHeader(
   members: readonly Member[],
 ): Header {
   const first = records.filter(({ isBlank }) => !isBlank).slice(0, HEADER_MAX)
+  const [own] = first
+  if (own !== undefined && isOwnHeader(own, members)) return own.number
   const cells = first.map(({ values }) => Object.values(values).map((cell) => String(cell ?? '')))
   const named = first.map((each) => countNames(each, members))
   const most = Math.max(...named)
@@ -172,6 +174,12 @@ function guessHeader(
     most < 2 && header.some((cell, at) => isNumber(cell) && isNumber(next[at] ?? cell))
   const line = first[Math.max(index, 0)]?.number ?? 1
   return hasNumbers || (width === 1 && most === 0) ? 'none' : line
+}
+
+/** Whether a record is the header of an export, so that names among its plants are none. */
+function isOwnHeader(record: FileRecord | undefined, members: readonly Member[]): boolean {
+  const cells = Object.values(record?.values ?? {})
+  return cells.length > 1 && cells.every((cell) => members.some(({ name }) => name === cell))
 }
 
 /** How many cells of a record are the names of members. */

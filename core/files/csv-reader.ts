@@ -149,12 +149,13 @@ export class CsvReader implements RecordReader {
 
   /**
    * Why a record of several lines is none: if each line has as many fields as the first record, a missing quote has merged
-   * them.
+   * them. A record whose first field is one line in quotes is whole: see `csvRecord`.
    */
   #findMerged(fields: readonly Field[], start: number): Fault | undefined {
-    const { separator } = this.#dialect
+    const { separator, quote } = this.#dialect
     const columns = this.#columns?.max ?? fields.length
     if (this.#lineBreaks === 0 || columns === 1 || separator === '') return undefined
+    if (this.#text.startsWith(quote, start) && !fields[0]?.includes('\n')) return undefined
     const lines = this.#text.slice(start, this.#at - 1).split('\n')
     if (lines.some((line) => line.split(separator).length !== columns)) return undefined
     const last = this.#line + this.#lineBreaks

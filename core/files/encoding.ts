@@ -62,10 +62,10 @@ export function detectEncoding(start: Uint8Array): Encoding {
   if (Math.max(even, odd) > first.length / 8 && Math.min(even, odd) <= first.length / 64) {
     return odd > even ? 'utf-16le' : 'utf-16be'
   }
-  const text = new TextDecoder().decode(start.subarray(0, endOfCharacters(start)))
-  const invalid = text.split(REPLACEMENT).length - 1
+  const text = new Utf8Decoder().decode(start)
+  const invalid = text.split(INVALID).length - 1
   if (invalid === 0) return 'utf-8'
-  const others = text.match(/[\u0080-\ufffc]/g)?.length ?? 0
+  const others = text.match(/[^\0-\x7f\ud800]/gu)?.length ?? 0
   return others > invalid ? 'utf-8' : 'windows-1252'
 }
 

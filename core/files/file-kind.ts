@@ -32,7 +32,6 @@ const STARTS: readonly (readonly [start: string, kind: OtherKind])[] = [
   ['PAR1', { is: 'a Parquet file', remedy: 'Convert it to CSV or NDJSON.' }],
   ['Obj\x01', { is: 'an Avro file', remedy: 'Convert it to CSV or NDJSON.' }],
   ['ARROW1', { is: 'an Arrow file', remedy: 'Convert it to CSV or NDJSON.' }],
-  ['ID;P', { is: 'a SYLK spreadsheet', remedy: AS_TABLE }],
   [
     'version https://git-lfs',
     { is: 'a pointer of Git LFS, not the file itself', remedy: 'Download it with “git lfs pull”.' },
@@ -46,6 +45,11 @@ const TEXTS: readonly (readonly [pattern: RegExp, kind: OtherKind])[] = [
     { is: 'a web page, even if its name ends in .xls', remedy: AS_TABLE },
   ],
   [/^<\?xml|^<[a-z]/i, { is: 'an XML file', remedy: AS_TABLE }],
+  // A CSV file can start with a header such as `ID;Plant`.
+  [
+    /^ID;P\w*(?:;N;E\s|\r?\n(?:[BC];[XY]\d|P;PGeneral))/,
+    { is: 'a SYLK spreadsheet', remedy: AS_TABLE },
+  ],
   [
     /^\|.*\|\s*\n\s*\|(?:\s*:?-+:?\s*\|)+/,
     { is: 'a Markdown table', remedy: 'Paste it into a spreadsheet, and save it as XLSX or CSV.' },
@@ -73,10 +77,15 @@ export function isWorkbook(start: Uint8Array): boolean {
   if (text.startsWith('PK\x03\x04')) return isWorkbookZip(text)
   const kind = STARTS.find(([other]) => text.startsWith(other))?.[1]
   if (kind !== undefined) refuse(kind)
-  // Half of the bytes of UTF-16 can be NUL. A single one can be a mistake in a name, which is reported for its record.
+  // A single NUL can be a mistake in a name, which is reported for its record. Names can have control characters, and
+  // bytes of UTF-16 look like them.
   const first = start.subarray(0, START_LENGTH)
-  const isWide = detectEncoding(start).startsWith('utf-16')
-  const controls = first.filter((byte) => (byte === 0 ? !isWide : isControl(byte)))
+  const encoding = detectEncoding(start)
+  const controls = first.filter((byte) => {
+    return byte === 0
+      ? !encoding.startsWith('utf-16')
+      : encoding === 'windows-1252' && isControl(byte)
+  })
   if (controls.length > first.length / 16) refuse({ is: 'not a text file' })
   return false
 }

@@ -94,7 +94,7 @@ export async function recognizeFile(
   const isJson = detected === 'windows-1252' && /^\s*[[{]/.test(detectedText)
   const encoding = isJson && choices.encoding === undefined ? 'utf-8' : detected
   const text = encoding === detected ? detectedText : await decodeStart(start, encoding)
-  refuseOtherText(text)
+  if (choices.format !== 'csv') refuseOtherText(text)
   const format = choices.format ?? detectFormat(text, isWhole)
   const base = {
     format,

@@ -54,9 +54,13 @@ export function describeRecords(members: readonly Member[]): PlantRecords {
   }
 }
 
-/** A record of CSV, including its newline. An undefined field is empty, and an empty one is a pair of quotes. */
+/**
+ * A record of CSV, including its newline. An undefined field is empty, and an empty one is a pair of quotes. The first
+ * field of a record with several lines has quotes, so that CsvReader does not take its lines for records.
+ */
 export function csvRecord(fields: readonly (string | undefined)[]): string {
-  return `${fields.map((text) => (text === undefined ? '' : toField(text))).join()}\n`
+  const record = fields.map((text) => (text === undefined ? '' : toField(text))).join()
+  return `${record.includes('\n') ? record.replace(/^[^",]+/, '"$&"') : record}\n`
 }
 
 function toField(text: string): string {

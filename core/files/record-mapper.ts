@@ -117,7 +117,8 @@ function toText(value: unknown): string | undefined {
 /** Whether a cell has no value although it is not empty: programs can put all cells in quotes. */
 function isBlankCell(member: Member, given: unknown, format: Format): boolean {
   if (!hasCells(format) || member.schema === undefined || canBeEmpty(member)) return false
-  return String(given).trim() === ''
+  const text = String(given)
+  return text.trim() === '' && (member.type !== 'string' || problemOf(member, text) !== undefined)
 }
 
 function readValue(member: Member, given: unknown, format: Format): unknown {

@@ -81,7 +81,7 @@ export async function openRecords(
         : await recognizeFile(start, isWhole, members, choices)
     // Without a line break, the header may not be complete.
     const isCutOff = options.canBeCutOff && isWhole && ![CR, NEWLINE].includes(start.at(-1) ?? CR)
-    if (isCutOff && hasCells(file.format) && file.sample.length === 0) {
+    if (isCutOff && file.format === 'csv' && file.sample.length === 0) {
       throw new FileError(CUT_OFF)
     }
     const mapping = chooseColumns(file, options)

@@ -2,6 +2,7 @@ import t from 'tap'
 import { RECORD_LENGTH_MAX } from '../../core/files/file-record.ts'
 import { recordFormats } from '../../core/files/record-formats.ts'
 import type { RecordValues } from '../../core/files/record-mapper.ts'
+import { writeWorkbook } from '../../core/files/xlsx/workbook-writer.ts'
 import { members } from '../../core/members/members.gen.ts'
 import {
   describeReading,
@@ -9,7 +10,7 @@ import {
   type ReadOptions,
 } from '../../src/transfer/record-batches.ts'
 
-type Format = 'ndjson' | 'csv' | 'json'
+type Format = 'ndjson' | 'csv' | 'json' | 'xlsx'
 
 type Options = Partial<ReadOptions>
 
@@ -373,6 +374,14 @@ for (const format of ['ndjson', 'csv'] as const) {
     },
   )
 }
+
+t.test('a workbook without plants can arrive through a pipe', async (t) => {
+  const parts: Uint8Array[] = []
+  for await (const part of writeWorkbook(members, (async function* () {})())) parts.push(part)
+  const bytes = Buffer.concat(parts)
+  const options = { format: undefined, canBeCutOff: true }
+  t.same(await read('xlsx', bytes, 100, options), { reads: [] })
+})
 
 t.test('ndjson: an oversized line is refused, and the next one is read', async (t) => {
   const large = 'x'.repeat(RECORD_LENGTH_MAX + 1)

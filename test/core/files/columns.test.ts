@@ -42,6 +42,22 @@ for (const { names, guessed } of [
   t.test(`the columns ${names} are guessed`, async (t) => t.same(guess(names), guessed))
 }
 
+t.test('each member has the column of exactly its name', async (t) => {
+  const field = (name: string) => ({
+    name,
+    type: 'string' as const,
+    isRequired: false,
+    schema: { type: 'string' as const },
+  })
+  const columns = [' x ', 'x', 'a.tag'].map((label, index) => ({
+    key: String(index),
+    name: label.replace('a.', ''),
+    label,
+  }))
+  const all = [...members, field(' x '), field('x'), field('a.tag')]
+  t.same(guessMapping(all, columns, []), { ' x ': ['0'], x: ['1'], 'a.tag': ['2'] })
+})
+
 t.test('a column has ids if its name says so, and its values are unique', async (t) => {
   t.same(guess(['Nr', 'name'], ['4', 'Abies'], [' 5 ', 'Acer']), ['Nr', 'name', undefined])
   t.same(guess(['Nr', 'name'], ['4', 'Abies'], ['4', 'Acer']), [undefined, 'name', undefined])
@@ -108,6 +124,14 @@ for (const { format, values, result } of [
     else t.strictSame(plant, result)
   })
 }
+
+t.test('a blank cell is the value of an own field that can be blank', async (t) => {
+  const schema = { type: 'string', minLength: 1 } as const
+  const note = { name: 'note', type: 'string', isRequired: false, schema } as const
+  const read = recordMapper([note], { note: ['0'] }, 'csv')
+  t.strictSame(read({ number: 2, values: { 0: ' ' } }), { note: ' ' })
+  t.strictSame(read({ number: 2, values: { 0: '' } }), { note: null })
+})
 
 t.test('a reason quotes what was given', async (t) => {
   const reasonOf = (id: string) => plantMapper(ALL, 'csv')({ number: 2, values: { id, name: 'a' } })

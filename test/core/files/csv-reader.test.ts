@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Dialect } from '../../../core/files/csv-reader.ts'
 import { RECORD_LENGTH_MAX } from '../../../core/files/file-record.ts'
+import { recordFormats } from '../../../core/files/record-formats.ts'
 import { runs } from '../../helpers/plants/runs.ts'
 import { readRecords } from './read-records.ts'
 
@@ -189,6 +190,17 @@ for (const { what, csv, rows } of [
 t.test('a field of several lines is one row', async (t) => {
   const csv = 'id,name,tag\n4,"a, b\nc\nd",x\n'
   t.strictSame(fieldsOf(csv), [HEADER, [2, '4', 'a, b\nc\nd', 'x']])
+})
+
+t.test('an exported field whose lines look like rows is one row', async (t) => {
+  const { header, line } = recordFormats.csv
+  const csv = header + line({ id: 1n, name: 'a,b\n2,c', tag: 'x' })
+  t.strictSame(fieldsOf(csv), [HEADER, [2, '1', 'a,b\n2,c', 'x']])
+})
+
+t.test('a first field of several lines can be several rows', async (t) => {
+  const { records } = readRecords('csv', 'name,id\n"Abies,1\nAcer",2\n')
+  t.match(records[1]?.problem, /^a quote is not closed on this line: lines 2 to 3/)
 })
 
 t.test('every file takes linear time', async (t) => {

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { FileProblem } from '../../../core/files/file-kind.ts'
 import type { FileChoices, PlantFile } from '../../../core/files/plant-file.ts'
+import { recordFormats } from '../../../core/files/record-formats.ts'
 import { recordMapper } from '../../../core/files/record-mapper.ts'
 import { members } from '../../../core/members/members.gen.ts'
 import { readAll, recognize } from './read-records.ts'
@@ -248,6 +249,13 @@ for (const { encoding, content } of [
   })
 }
 
+t.test('a replacement character can be part of valid text', async (t) => {
+  t.match(await readPlants('id,name\n4,\ufffd\n'), {
+    encoding: 'utf-8',
+    plants: [{ id: 4n, name: '\ufffd' }],
+  })
+})
+
 t.test('a byte that is not UTF-8 costs a row', async (t) => {
   const content = Buffer.concat([
     Buffer.from('id,name\n1,Abies é\n2,Ac'),
@@ -438,6 +446,36 @@ for (const { what, content, message } of [
     t.match(error.message, message)
   })
 }
+
+for (const { what, content } of [
+  { what: 'control characters', content: 'id,name\n1,\x01\x02\x03\x1f\n' },
+  { what: 'Cyrillic in UTF-16', content: Buffer.from('\ufeffid,name\n1,Берёза\n', 'utf16le') },
+  { what: 'Greek in UTF-16', content: Buffer.from('\ufeffid,name\n1,Φυτά του\n', 'utf16le') },
+  { what: 'a header like the start of SYLK', content: 'ID;Plant\n1;Abies\n' },
+]) {
+  t.test(`${what} are text`, async (t) => {
+    const { plants } = await readPlants(content)
+    t.match(plants, [{ id: 1n, name: /\S+/ }])
+  })
+}
+
+for (const names of [
+  ['id;name;tag;species;group'],
+  ['a\nid;name;tag;species;group\nb'],
+  Array(5).fill('id|Name|Species|tag|group'),
+  ['\tid\tname\ttag\tspecies'],
+]) {
+  t.test(`an export of ${JSON.stringify(names[0])} is read`, async (t) => {
+    const { header, line } = recordFormats.csv
+    const plants = names.map((name, index) => ({ id: BigInt(index), name, tag: name }))
+    t.same((await readPlants(header + plants.map(line).join(''))).plants, plants)
+  })
+}
+
+t.test('a chosen format is read even if the first cell looks like another file', async (t) => {
+  const { plants } = await readPlants('//,name,id\n[,Abies,1\n', { format: 'csv' })
+  t.match(plants, [{ id: 1n, name: 'Abies' }])
+})
 
 t.test('a file is recognized in linear time', async (t) => {
   const length = 2 ** 20
