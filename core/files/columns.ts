@@ -25,7 +25,18 @@ export function columnsOf(mapping: Mapping, name: string): readonly string[] {
  * first ones are the most likely.
  */
 const SYNONYMS: { readonly [name: string]: readonly string[] } = {
-  id: ['id', 'plantid', 'plantnumber', 'plantno', 'number', 'no', 'nr', 'key', 'accessionnumber'],
+  id: [
+    'id',
+    'plantid',
+    'plantnumber',
+    'plantno',
+    'plantnr',
+    'number',
+    'no',
+    'nr',
+    'key',
+    'accessionnumber',
+  ],
   name: [
     'name',
     'scientificname',

@@ -34,7 +34,7 @@ export function ImportComparison({
   if (problem !== undefined || compared === undefined) {
     return <Unfinished file={mapped.source} {...{ bytes, problem, onBack, onClose }} />
   }
-  const { file, mapping, comparison } = compared
+  const { file, mapping, comparison, damage } = compared
   const { canRead } = session
   const choice = chosen ?? suggestChoice(comparison, mapping, canRead)
   const outcome = outcomeOf(comparison, choice)
@@ -55,6 +55,11 @@ export function ImportComparison({
             You are not permitted to read plants, so the file was not compared with the stored ones.
           </p>
         )}
+        {damage.map((sentence) => (
+          <p key={sentence} class="warning">
+            {sentence}
+          </p>
+        ))}
         {(!canRead || hasConflicts) && (
           <Conflicts {...{ file, comparison, choice, setChoice, canRead }} />
         )}

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { PlantStoreClient } from '../../../client/client.ts'
-import { type Column, columnsOf, type Mapping } from '../../../core/files/columns.ts'
+import { columnsOf, type Mapping } from '../../../core/files/columns.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
 import type { Format } from '../../../core/files/formats.ts'
 import { type FileChoices, nounOf } from '../../../core/files/plant-file.ts'
@@ -18,6 +18,7 @@ import { describeBytes, type ImportFile } from '../file/import-file.ts'
 import { matchedMember, matchKey } from '../file/matching.ts'
 import { NUMBERED, withId } from '../file/numbering.ts'
 import { plantOf, rowReader } from '../file/plant-mapper.ts'
+import { ColumnChoices, UnusedColumns } from './column-choices.tsx'
 import { FileChoiceFields } from './file-choices.tsx'
 
 const FORMATS: { readonly [Each in Format]: string } = {
@@ -28,9 +29,6 @@ const FORMATS: { readonly [Each in Format]: string } = {
 }
 
 const SAMPLE_ROWS = 8
-
-/** How many columns without a meaning are named. */
-const UNUSED_MAX = 5
 
 /** Shows how a file is understood. The person can map its columns. */
 export function ImportPreview({
@@ -74,25 +72,9 @@ export function ImportPreview({
         </p>
         <Warnings file={file} />
         <FileChoiceFields {...{ file, onChoose }} />
-        <fieldset class="mapping">
-          <legend>Columns</legend>
-          {members.map((member) => (
-            <ColumnChoice
-              key={member.name}
-              member={member}
-              chosen={columnsOf(mapping, member.name)[0]}
-              columns={columns}
-              ids={idChoices(mapping, client !== undefined)}
-              // An update can keep the names.
-              isRequired={member.isRequired && (member.name === 'id' || client === undefined)}
-              onChoose={(key) =>
-                setMapping({ ...mapping, [member.name]: key === undefined ? [] : [key] })
-              }
-            />
-          ))}
-        </fieldset>
+        <ColumnChoices {...{ columns, mapping, setMapping }} canRead={client !== undefined} />
         {isNumbered && <FirstId {...{ from, setFrom }} />}
-        {describeUnused(columns, mapping)}
+        <UnusedColumns {...{ columns, mapping }} />
         <Sample file={file} mapping={mapping} from={isNumbered ? parseId(from) : undefined} />
         <footer>
           <button type="button" onClick={onClose}>
@@ -150,78 +132,6 @@ function FirstId({
       />
       <span class="hint">Ids that other plants have are left out.</span>
     </label>
-  )
-}
-
-type Choice = Pick<Column, 'key' | 'label'>
-
-/** What rows without ids can have: new ids, or those of the plants with the same value of a member. */
-function idChoices(mapping: Mapping, canRead: boolean): readonly Choice[] {
-  const matchable = members.filter(
-    (member) =>
-      canRead &&
-      (isOwn(member) || member.name === 'name') &&
-      columnsOf(mapping, member.name).length > 0,
-  )
-  return [
-    { key: NUMBERED, label: 'No ids: number them' },
-    ...matchable.map((member) => ({
-      key: matchKey(member.name),
-      label: `Match rows by ${memberLabel(member)}`,
-    })),
-  ]
-}
-
-/** Chooses the column of a member. */
-function ColumnChoice({
-  member,
-  chosen,
-  columns,
-  ids,
-  isRequired,
-  onChoose,
-}: {
-  readonly member: Member
-  readonly chosen: string | undefined
-  readonly columns: readonly Choice[]
-  /** Offered for the id. */
-  readonly ids: readonly Choice[]
-  readonly isRequired: boolean
-  readonly onChoose: (key: string | undefined) => void
-}) {
-  const none = isOwn(member) ? 'No column' : `No ${member.name}s`
-  const options = member.name === 'id' ? [...ids, ...columns] : columns
-  return (
-    <label class="field">
-      {memberLabel(member)}
-      <select
-        required={isRequired}
-        value={options.some(({ key }) => key === chosen) ? chosen : ''}
-        onChange={({ currentTarget: { value } }) => onChoose(value === '' ? undefined : value)}
-      >
-        <option value="">{isRequired ? 'Choose a column' : none}</option>
-        {options.map(({ key, label }) => (
-          <option key={key} value={key}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
-/** Names the columns whose data is not imported, so that a misspelled one is noticed. */
-function describeUnused(columns: readonly Column[], mapping: Mapping) {
-  const used = new Set(Object.values(mapping).flat())
-  const unused = columns.filter(({ key }) => !used.has(key))
-  if (unused.length === 0) return null
-  const names = unused.slice(0, UNUSED_MAX).map(({ label }) => label)
-  const more = unused.length > UNUSED_MAX ? ` and ${unused.length - UNUSED_MAX} more` : ''
-  return (
-    <p class="hint">
-      Not imported: {names.join(', ')}
-      {more}
-    </p>
   )
 }
 

@@ -2,8 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Mapping } from '../../../core/files/columns.ts'
 import { FileProblem } from '../../../core/files/file-kind.ts'
 import { counted } from '../../../core/files/formats.ts'
+import { nounOf } from '../../../core/files/plant-file.ts'
+import { damageFinder } from '../../../core/files/record-mapper.ts'
 import type { Session } from '../../access/session.ts'
 import { explain } from '../../errors/error-text.ts'
+import { members } from '../../model/current-members.ts'
 import type { ImportFile } from '../file/import-file.ts'
 import { matchedMember, matchFile } from '../file/matching.ts'
 import { type IdentifiedFile, numberFile } from '../file/numbering.ts'
@@ -25,6 +28,8 @@ export interface ComparedFile {
   readonly file: IdentifiedFile
   readonly mapping: Mapping
   readonly comparison: Comparison
+  /** Sentences about the damage that programs have probably done to the file before. */
+  readonly damage: readonly string[]
 }
 
 /** Compares a file with the store. The comparison ends with the component. */
@@ -55,15 +60,20 @@ export async function compareFile(
   const { client, canRead } = session
   const { mapping } = mapped
   const file = await identify(session, mapped, signal)
+  const damage = damageFinder(members, mapping)
+  const read = rowReader(mapping, file.format)
   const comparison = await compareRecords(file.records(onRead), {
     client,
     canRead,
-    read: rowReader(mapping, file.format),
+    read: (record) => {
+      damage.note(record)
+      return read(record)
+    },
     counted: counted[file.format],
     known: file.known,
     signal,
   })
-  return { file, mapping, comparison }
+  return { file, mapping, comparison, damage: damage.describe(nounOf(file.format)) }
 }
 
 /** Gives the records ids if they have none. */

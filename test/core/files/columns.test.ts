@@ -30,6 +30,7 @@ for (const { names, guessed } of [
   { names: ['tag', 'Name', 'name', 'ID', 'id'], guessed: ['id', 'name', 'tag'] },
   { names: ['ID', ' Name ', 'TAG'], guessed: ['ID', ' Name ', 'TAG'] },
   { names: ['Common Name', 'Plant ID'], guessed: ['Plant ID', 'Common Name', undefined] },
+  { names: ['Plant no.', 'Name'], guessed: ['Plant no.', 'Name', undefined] },
   {
     names: ['Accession Number', 'Scientific Name with Author', 'Common Name', 'Growth Habit'],
     guessed: ['Accession Number', 'Scientific Name with Author', 'Growth Habit'],

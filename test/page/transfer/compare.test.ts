@@ -10,6 +10,7 @@ import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { named } from '../changes/run.ts'
 import { read, recordsOf, type Values } from './imports.ts'
+import { compareText } from './imports-of-files.ts'
 
 let service: Service
 t.before(async () => {
@@ -78,6 +79,18 @@ t.test('the first record is that of the file, in whatever order requests end', a
   t.same(different, [1500, 1, { id: 10_001n, name: 'Carex' }])
   t.equal(seen.length, 1500)
   t.equal(proxy.requests.length, 8)
+})
+
+t.test('signs of damage are counted in all records', async (t) => {
+  const rows = Array.from({ length: 300 }, (_, index) => `${index},Salix ${index}`)
+  const text = `id,name,tag\n${rows.join('\n')}\n1.2E+15,Abies,\n300,Malus Ã— domestica,\n301,Rosa,BÃ¼sche\n`
+  const { damage } = await compareText(service, text)
+  t.match(damage, [
+    /^Line 302: the id 1\.2E\+15 is in scientific notation/,
+    /^Line 303: the name Malus Ã— domestica is garbled: .*\. So is 1 other value\.$/,
+  ])
+  t.equal(damage.length, 2)
+  t.same((await compareText(service, 'id,name\n1,Abies\n')).damage, [])
 })
 
 t.test('a token that cannot read compares the records with each other', async (t) => {
