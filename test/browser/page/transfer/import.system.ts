@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises'
 import type { AxeResults } from 'axe-core'
 import type { Locator, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import type { StoredPlant } from '../../../client/client.ts'
-import { recordFormats } from '../../../core/files/record-formats.ts'
-import { openWorkbook } from '../../../core/files/xlsx/workbook-reader.ts'
-import { known } from '../../../core/known.ts'
-import { importPlants } from '../../helpers/plants/import-plants.ts'
-import { type Service, startService } from '../../helpers/service/service.ts'
-import { tabTo } from '../keyboard.ts'
-import { findIllegible } from '../legibility.ts'
+import type { StoredPlant } from '../../../../client/client.ts'
+import { recordFormats } from '../../../../core/files/record-formats.ts'
+import { openWorkbook } from '../../../../core/files/xlsx/workbook-reader.ts'
+import { known } from '../../../../core/known.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
+import { type Service, startService } from '../../../helpers/service/service.ts'
+import { tabTo } from '../../keyboard.ts'
+import { findIllegible } from '../../legibility.ts'
 import {
   CALM,
   dialogOf,
@@ -20,7 +20,7 @@ import {
   SMALL_PHONE,
   testInBrowser,
   titled,
-} from '../plants-page.ts'
+} from '../../plants-page.ts'
 
 const DESK = { viewport: { width: 1280, height: 900 } }
 

@@ -2,10 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { importPlants } from '../../helpers/plants/import-plants.ts'
-import { startService } from '../../helpers/service/service.ts'
-import { named } from '../../page/changes/run.ts'
-import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../plants-page.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
+import { startService } from '../../../helpers/service/service.ts'
+import { named } from '../../../page/changes/run.ts'
+import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../../plants-page.ts'
 
 testInBrowser(t, 'imports update plants', (open) => {
   t.test(

@@ -2,10 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { partsOf, relationships, zip } from '../../core/files/xlsx/workbooks.ts'
-import { importPlants } from '../../helpers/plants/import-plants.ts'
-import { startService } from '../../helpers/service/service.ts'
-import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../plants-page.ts'
+import { partsOf, relationships, zip } from '../../../core/files/xlsx/workbooks.ts'
+import { importPlants } from '../../../helpers/plants/import-plants.ts'
+import { startService } from '../../../helpers/service/service.ts'
+import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../../plants-page.ts'
 
 /** A row of a sheet. */
 function rowOf(...cells: readonly (string | number)[]): string {
