@@ -95,9 +95,10 @@ export function givenValue(values: RecordValues, name: string): MemberValue | nu
 
 /** What a record has for a member of a plant; undefined if nothing. */
 function mappedValue({ values }: FileRecord, mapping: Mapping, name: string): unknown {
-  const [first = '', ...others] = columnsOf(mapping, name)
-  if (others.length === 0) return ownValue(values, first)
-  const parts = [first, ...others].map((key) => toText(ownValue(values, key)))
+  const keys = columnsOf(mapping, name)
+  const [first = ''] = keys
+  if (keys.length <= 1) return ownValue(values, first)
+  const parts = keys.map((key) => toText(ownValue(values, key)))
   const joined = parts.filter((part) => part !== undefined && part !== '').join(' ')
   return joined === '' ? undefined : joined
 }
