@@ -16,7 +16,9 @@ const QUOTED_LENGTH_MAX = 40
 /** Quotes a name from a file, and suggests the member that was probably meant. */
 export function describeUnknown(name: string, members: readonly Member[]): string {
   const meant = findMeant(name, members)
-  return meant === undefined || meant === name ? quote(name) : `${quote(name)} (did you mean "${meant}"?)`
+  return meant === undefined || meant === name
+    ? quote(name)
+    : `${quote(name)} (did you mean "${meant}"?)`
 }
 
 /** Finds the member that has the same letters as a name, in any case and order, except for at most one. */
