@@ -23,13 +23,13 @@ export function recordMapper(
   mapping: Mapping,
   format: Format,
 ): ReadValues {
-  const mapped = members.filter(({ name }) => columnsOf(mapping, name).length > 0)
+  const mapped = mappedMembers(members, mapping)
   return (record) => {
     if (record.problem !== undefined) return record.problem
     const values: { [name: string]: MemberValue | null } = {}
-    for (const member of mapped) {
+    for (const { member, keys } of mapped) {
       const { name } = member
-      const given = mappedValue(record, mapping, name)
+      const given = mappedValue(record, keys)
       // Programs write null for a value that is missing.
       const isEmpty = given === null || (given === undefined && hasCells(format))
       if (isEmpty || isBlankCell(member, given, format)) values[name] = null
@@ -48,16 +48,16 @@ export function recordMapper(
 
 /** Finds signs that programs have damaged the values of the records of a file. */
 export function damageFinder(members: readonly Member[], mapping: Mapping) {
-  const mapped = members.filter(({ name }) => columnsOf(mapping, name).length > 0)
+  const mapped = mappedMembers(members, mapping)
   const notes = new DamageNotes(
-    mapped.map((member) => ({ name: member.schema?.title ?? member.name, member })),
+    mapped.map(({ member }) => ({ name: member.schema?.title ?? member.name, member })),
   )
   return {
     note(record: FileRecord): void {
       if (record.problem !== undefined || record.isBlank) return
       notes.add(
         record.number,
-        mapped.map(({ name }) => mappedText(record, mapping, name)),
+        mapped.map(({ keys }) => toText(mappedValue(record, keys))),
       )
     },
     describe: (noun: string) => notes.describe(noun),
@@ -93,18 +93,24 @@ export function givenValue(values: RecordValues, name: string): MemberValue | nu
   return (ownValue(values, name) as MemberValue | undefined) ?? null
 }
 
-/** What a record has for a member of a plant; undefined if nothing. */
-function mappedValue({ values }: FileRecord, mapping: Mapping, name: string): unknown {
-  const [first = '', ...others] = columnsOf(mapping, name)
-  if (others.length === 0) return ownValue(values, first)
-  const parts = [first, ...others].map((key) => toText(ownValue(values, key)))
+/** The members that have columns, with the keys of these. */
+function mappedMembers(members: readonly Member[], mapping: Mapping) {
+  const all = members.map((member) => ({ member, keys: columnsOf(mapping, member.name) }))
+  return all.filter(({ keys }) => keys.length > 0)
+}
+
+/** What a record has in the columns of a member; undefined if nothing. */
+function mappedValue({ values }: FileRecord, keys: readonly string[]): unknown {
+  const [first = ''] = keys
+  if (keys.length <= 1) return ownValue(values, first)
+  const parts = keys.map((key) => toText(ownValue(values, key)))
   const joined = parts.filter((part) => part !== undefined && part !== '').join(' ')
   return joined === '' ? undefined : joined
 }
 
 /** What a record has for a member as text, whether or not it is valid. */
 export function mappedText(record: FileRecord, mapping: Mapping, name: string): string | undefined {
-  return toText(mappedValue(record, mapping, name))
+  return toText(mappedValue(record, columnsOf(mapping, name)))
 }
 
 function toText(value: unknown): string | undefined {

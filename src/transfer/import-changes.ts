@@ -3,11 +3,11 @@ import { known } from '../../core/known.ts'
 import type { Member } from '../../core/members/members.ts'
 import type { PlantCodec } from '../../service/plant-codec.ts'
 import {
+  type ChangeOf,
   type ChangeResult,
   isRefusal,
   type ListResult,
   type NewPlant,
-  type PlantChange,
   type PlantStore,
   type StoredPlant,
 } from '../../service/store/plant-store.ts'
@@ -22,7 +22,7 @@ export type OnConflict = (typeof onConflicts)[number]
 /** The results of records that are not refused. */
 export type StoredResult = 'created' | 'replayed' | 'kept' | 'replaced' | 'updated'
 
-export type ImportChange = Extract<PlantChange, { readonly type: 'create' | 'put' | 'update' }>
+export type ImportChange = ChangeOf<'create' | 'put' | 'update'>
 
 /** The part of a store that an import needs. */
 export interface ImportStore {
@@ -45,8 +45,8 @@ export function importStore(
 /** A valid record, and the plant that it is about. */
 export interface PlannedRecord extends RecordTarget {
   readonly values: RecordValues
-  /** The plant that the record describes on its own, or what such a plant lacks: then, it can only update one. */
-  readonly plant: NewPlant | string
+  /** Creates the plant that the record describes on its own, or says what it lacks: then, it can only update one. */
+  readonly plant: ChangeOf<'create'> | string
 }
 
 /** What became of a record. */
@@ -71,11 +71,10 @@ export interface ChangeOptions {
   readonly isStop: (outcome: Outcome) => boolean
 }
 
-/** A change, unless the record needs none. */
-interface PlannedChange {
+/** What becomes of a record if nobody else changes the plant. */
+interface PlannedOutcome extends Outcome {
+  /** Undefined if the record needs no change. */
   readonly change?: ImportChange | undefined
-  /** What becomes of the record if nobody else changes the plant. */
-  readonly outcome: Outcome
 }
 
 /**
@@ -90,7 +89,7 @@ export async function storeRecords(
   const found = await store.find(records.flatMap(({ id, isNew }) => (isNew ? [] : id)))
   if (found === 'too-large') return storeHalves(records, options)
   const planned = planChanges(records, found, options)
-  const end = planned.findIndex(({ outcome }) => isStop(outcome)) + 1
+  const end = planned.findIndex(isStop) + 1
   const selected = end === 0 ? planned : planned.slice(0, end)
   const changes = selected.flatMap(({ change }) => change ?? [])
   const applied = changes.length === 0 ? [] : await store.apply(changes, 'all-or-none')
@@ -99,13 +98,14 @@ export async function storeRecords(
   if (applied.some(isRefusal)) return storeRecords(await renew(records, ids), options)
   let next = 0
   const outcomes: Outcome[] = []
-  for (const [index, { change, outcome }] of selected.entries()) {
-    const result = change && known(applied[next++])
+  for (const [index, planned] of selected.entries()) {
+    const { change } = planned
+    const result = change ? toOutcome(known(applied[next++]), options) : planned.result
     const record = known(records[index])
     // Others have added an equal plant under the same id.
-    const isTaken = record.isNew && result === 'unchanged' && ids.recognizesPlants !== true
+    const isTaken = record.isNew && change && result === 'replayed' && !ids.recognizesPlants
     if (isTaken) outcomes.push(...(await storeRecords(await renew([record], ids), options)))
-    else outcomes.push(result ? { ...outcome, result: toOutcome(result, options) } : outcome)
+    else outcomes.push(result === planned.result ? planned : { ...planned, result })
   }
   return outcomes
 }
@@ -134,24 +134,21 @@ function planChanges(
   records: readonly PlannedRecord[],
   found: ReadonlyMap<bigint, StoredPlant>,
   options: ChangeOptions,
-): PlannedChange[] {
+): PlannedOutcome[] {
   const plants = new Map(found)
   return records.map((record) => {
     const { id, values, plant } = record
     const before = plants.get(id)
     const change = toChange(record, before, options)
-    if (change === undefined) return { outcome: { result: 'refused', reason: String(plant) } }
+    if (change === undefined) return { result: 'refused', reason: String(plant) }
     const { result, after } = decide(before, change)
     plants.set(id, known(after))
     return {
       change: after === before ? undefined : change,
-      outcome: {
-        result: toOutcome(result, options),
-        plant: result === 'plant-exists' ? (plant as NewPlant) : known(after),
-        before,
-        removed:
-          before === undefined || change.type !== 'update' ? 0 : countRemoved(before, values),
-      },
+      result: toOutcome(result, options),
+      plant: result === 'plant-exists' ? (plant as NewPlant) : known(after),
+      before,
+      removed: before === undefined || change.type !== 'update' ? 0 : countRemoved(before, values),
     }
   })
 }
@@ -170,8 +167,9 @@ function toChange(
     }
   }
   if (typeof plant === 'string') return undefined
-  // If others take the id first, a create is refused.
-  return { ...plant, id, type: before !== undefined && onConflict === 'replace' ? 'put' : 'create' }
+  if (onConflict === 'replace' && before !== undefined) return { ...plant, id, type: 'put' }
+  // If others take the id first, it is refused.
+  return plant.id === id ? plant : { ...plant, id }
 }
 
 function toOutcome(result: ChangeResult, { onConflict }: ChangeOptions): Outcome['result'] {

@@ -115,13 +115,6 @@ export async function importRecords(
   return isComplete
 }
 
-/** A record, and how to store it or, if that is not needed, what became of it. */
-interface Entry {
-  readonly record: ParsedRecord
-  readonly plan?: PlannedRecord
-  readonly outcome?: Outcome
-}
-
 class RecordImport {
   readonly #options: RecordImportOptions
   readonly #changeOptions: ChangeOptions
@@ -143,30 +136,28 @@ class RecordImport {
 
   /** Stores records together. Returns false if one of them stops the import. */
   async store(records: readonly ParsedRecord[]): Promise<boolean> {
-    const entries = this.#toEntries(records)
-    const plans = entries.flatMap(({ plan }) => plan ?? [])
-    const outcomes = await storeRecords(plans, this.#changeOptions)
+    const plans = this.#toPlans(records)
+    const outcomes = await storeRecords(plans.filter(isPlanned), this.#changeOptions)
     let next = 0
-    for (const { record, outcome } of entries) {
-      const reached = outcome ?? known(outcomes[next++])
-      this.#report(record, reached)
+    for (const [index, plan] of plans.entries()) {
+      const reached = isPlanned(plan) ? known(outcomes[next++]) : plan
+      this.#report(known(records[index]), reached)
       if (this.#changeOptions.isStop(reached)) return false
     }
     return true
   }
 
-  /** The records up to an invalid one that stops the import. */
-  #toEntries(records: readonly ParsedRecord[]): Entry[] {
-    const entries: Entry[] = []
-    for (const record of records) {
-      const { number, result } = record
+  /** How to store the records up to an invalid one that stops the import or, if that is not needed, what became of them. */
+  #toPlans(records: readonly ParsedRecord[]): (PlannedRecord | Outcome)[] {
+    const plans: (PlannedRecord | Outcome)[] = []
+    for (const { number, result } of records) {
       const plan = typeof result === 'object' ? this.#plan(result, number) : result
-      if (typeof plan === 'object') entries.push({ record, plan })
-      else if (plan === undefined) entries.push({ record, outcome: { result: 'blank' } })
-      else entries.push({ record, outcome: { result: 'refused', reason: plan } })
+      if (typeof plan === 'object') plans.push(plan)
+      else if (plan === undefined) plans.push({ result: 'blank' })
+      else plans.push({ result: 'refused', reason: plan })
       if (typeof plan === 'string' && this.#options.onError === 'stop') break
     }
-    return entries
+    return plans
   }
 
   /** Says why a record is refused if it is invalid. */
@@ -177,7 +168,9 @@ class RecordImport {
     if (typeof target === 'string') return target
     const complete = values.id === target.id ? values : { ...values, id: target.id }
     const plant = toNewPlant(members, complete)
-    if (typeof plant === 'object') return { ...target, values, plant: codec.toPlant(plant) }
+    if (typeof plant === 'object') {
+      return { ...target, values, plant: { type: 'create', ...codec.toPlant(plant) } }
+    }
     const canUpdate = onConflict === 'update' && !target.isNew && values.name === undefined
     return canUpdate ? { ...target, values, plant } : plant
   }
@@ -208,4 +201,8 @@ class RecordImport {
     if (repetition) onRepeated?.(locate(number), `${repetition} (${result})`)
     if (ignored !== undefined) onIgnored?.(ignored)
   }
+}
+
+function isPlanned(plan: PlannedRecord | Outcome): plan is PlannedRecord {
+  return 'id' in plan
 }
