@@ -213,6 +213,7 @@ function detectFormat(text: string, isWhole: boolean): Exclude<Format, 'xlsx'> {
   const [line = '', ...others] = text.trimStart().split('\n', HEADER_MAX)
   const hasOthers = others.some((other) => other.trim() !== '')
   if (hasOthers && isRecord(line)) return 'ndjson'
+  if (isPlant(line)) return 'ndjson'
   if (findArrays(text).length > 0) return 'json'
   const isLong = others.length === 0 && !isWhole
   if (others.some(isRecord) || (!hasOthers && hasValues(line)) || isLong) return 'ndjson'
@@ -221,6 +222,12 @@ function detectFormat(text: string, isWhole: boolean): Exclude<Format, 'xlsx'> {
 
 function isRecord(line: string): boolean {
   return parseObject(line) !== undefined
+}
+
+/** Whether a line has an object with the members that every plant has, whatever its others. */
+function isPlant(line: string): boolean {
+  const names = Object.keys(parseObject(line) ?? {})
+  return names.includes('id') && names.includes('name')
 }
 
 /** Whether a line has an object with a member other than an object or array. */

@@ -5,6 +5,7 @@ import { Dialog } from '../../dialog/dialog.tsx'
 import { useFileDrop } from '../../dialog/file-drop.ts'
 import { explain } from '../../errors/error-text.ts'
 import { type ImportFile, openFile } from '../file/import-file.ts'
+import { NUMBERED } from '../file/numbering.ts'
 import { ImportComparison } from './import-comparison.tsx'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportProgress, type ImportTarget } from './import-progress.tsx'
@@ -127,7 +128,8 @@ async function recognize(files: readonly File[]): Promise<Step> {
 async function toStep(opening: Promise<ImportFile>): Promise<Step> {
   try {
     const file = await opening
-    return { is: 'ready', file, mapping: file.guess }
+    // Without ids, every row is a new plant, unless the person matches them.
+    return { is: 'ready', file, mapping: { id: [NUMBERED], ...file.guess } }
   } catch (error) {
     return {
       is: 'unusable',

@@ -291,6 +291,11 @@ for (const {
   { what: 'an array', content: json(BOTH) },
   { what: 'one object on a line', content: json(ABIES), plants: [ABIES] },
   {
+    what: 'one object with an array',
+    content: '{"id":1,"name":"Abies alba","tag":"Tree","x":[{"y":1}]}',
+    plants: [ABIES],
+  },
+  {
     what: 'an array after an object',
     content: `{"meta": {"total": 2}, "data": ${json(BOTH)}}`,
     array: 'data',
