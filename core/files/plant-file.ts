@@ -226,8 +226,8 @@ function isRecord(line: string): boolean {
 
 /** Whether a line has an object with the members that every plant has, whatever its others. */
 function isPlant(line: string): boolean {
-  const names = Object.keys(parseObject(line) ?? {})
-  return names.includes('id') && names.includes('name')
+  const values = new Map(Object.entries(parseObject(line) ?? {}))
+  return ['id', 'name'].every((name) => ['number', 'string'].includes(typeof values.get(name)))
 }
 
 /** Whether a line has an object with a member other than an object or array. */
