@@ -3,7 +3,7 @@ import type { ChangeCounts } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
 import type { ChangeOptions } from './change-run.ts'
-import type { Intent } from './delivery.ts'
+import type { Intent } from './intent.ts'
 
 /** What a run gets from the dialog that shows it. */
 export type RunControls = Pick<
