@@ -7,7 +7,7 @@ import type { BulkChange, Intent } from './intent.ts'
 import { RefusedPlants } from './refused-plants.ts'
 import { RunDialog, type RunWords } from './run-dialog.tsx'
 import { ForgottenError, type Operation, type UndoLog } from './undo-log.ts'
-import { useRun } from './use-run.ts'
+import { type OnBegin, useRun } from './use-run.ts'
 
 const COUNTS: RunWords['counts'] = [
   ['created', 'Added'],
@@ -19,8 +19,7 @@ const COUNTS: RunWords['counts'] = [
 interface ProgressProps {
   readonly session: Session
   readonly log: UndoLog
-  /** Called once plants have changed. */
-  readonly onChanged: () => void
+  readonly onBegin: OnBegin
   readonly onClose: () => void
 }
 
@@ -78,7 +77,7 @@ function Progress({
   record = async () => {},
   areAlike = false,
   onDone,
-  onChanged,
+  onBegin,
   onClose,
   onUndo,
 }: Omit<ProgressProps, 'log'> & {
@@ -126,7 +125,7 @@ function Progress({
     },
     {
       explainEnd: (error) => (error instanceof ForgottenError ? error.message : explain(error)),
-      onEnd: onChanged,
+      onBegin,
     },
   )
   return (

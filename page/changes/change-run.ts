@@ -170,7 +170,7 @@ export class ChangeRun<Each extends Intent> {
         } else if (isRefusal(error)) {
           return await this.#sendHalves(rest, error, { isUncertain, isAlone })
         } else {
-          isUncertain ||= mayHaveTakenEffect(error)
+          isUncertain ||= !isOutdated && mayHaveTakenEffect(error)
           await this.#waitForPerson(error, isUncertain ? rest : [])
         }
       }
