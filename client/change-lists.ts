@@ -38,5 +38,6 @@ export async function sendChanges(
 }
 
 function hasPrecondition(change: PlantChange): boolean {
-  return change.op !== 'create' && change.ifMatch !== undefined
+  if (change.op === 'create') return false
+  return change.ifMatch !== undefined || change.ifContent !== undefined
 }

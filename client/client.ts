@@ -172,7 +172,7 @@ class PlantStoreClient<P extends Plant = Plant> {
   /**
    * Makes up to 1,000 changes, in at most 1 MiB of JSON, in one transaction: either all of them or none, so that the list
    * is never split. Each id can occur only once. Removing a plant that does not exist has no effect, unless the change has
-   * `ifMatch`.
+   * `ifMatch` or `ifContent`.
    *
    * @example
    * const { changed, removed } = await plants.changePlants([
@@ -183,8 +183,8 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @throws PlantStoreError with the condition `plant-exists`, `plant-not-found`, `plant-changed` or `repeated-id`; its
    *   message names the first change that failed by its index, as in `body/1`. With the condition `changes-too-large`,
    *   the plants are too large to be changed together, and fewer changes at a time succeed
-   * @throws UnknownOutcomeError if a list is refused, possibly because of an earlier attempt: one with `ifMatch`, or as too
-   *   large
+   * @throws UnknownOutcomeError if a list is refused, possibly because of an earlier attempt: one with `ifMatch` or
+   *   `ifContent`, or as too large
    * @throws TypeError for an id that is not a bigint, before anything is sent
    */
   async changePlants(

@@ -45,16 +45,18 @@ type FieldsPatch<P extends Plant> = {
 
 /**
  * A change for `changePlants`: `create`, `replace`, `update` or `remove`, like the methods for one plant. `ifMatch` works
- * as in `ChangeOptions`.
+ * as in `ChangeOptions`. With `ifContent` in its place, the plant must still have exactly this content.
  *
  * @example
  * const rename: PlantChange = { op: 'update', id: 4n, name: 'Abies alba', ifMatch: etag }
  */
 export type PlantChange<P extends Plant = Plant> =
   | (Schemas['PlantCreate'] & P)
-  | (Schemas['PlantReplace'] & P)
-  | (Schemas['PlantUpdate'] & FieldsPatch<P>)
-  | Schemas['PlantRemove']
+  | (Expecting<Schemas['PlantReplace'], P> & P)
+  | (Expecting<Schemas['PlantUpdate'], P> & FieldsPatch<P>)
+  | Expecting<Schemas['PlantRemove'], P>
+
+type Expecting<Change, P extends Plant> = Omit<Change, 'ifContent'> & { ifContent?: P }
 
 /**
  * A committed change to one plant. `removed` has no `plant`; the others have the whole plant after the change.

@@ -9,8 +9,12 @@ type Schemas = components['schemas']
 /** Converts a change of a request into one for the store. */
 export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange']): PlantChange {
   if (change.op === 'create') return { ...codec.toPlant(change), type: 'create' }
-  const { id } = change
-  const expected = change.ifMatch === undefined ? undefined : [versionOf(change.ifMatch)]
+  const { id, ifMatch, ifContent } = change
+  const expected = ifContent
+    ? codec.toPlant({ ...ifContent, id })
+    : ifMatch === undefined
+      ? undefined
+      : [versionOf(ifMatch)]
   switch (change.op) {
     case 'replace':
       return { ...codec.toPlant(change), type: 'replace', expected }
@@ -19,6 +23,11 @@ export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange'])
     case 'remove':
       return { type: 'remove', id, expected }
   }
+}
+
+/** Whether a change names both a version and a content, which the contract can only forbid in words. */
+export function hasTwoConditions(change: Schemas['PlantChange']): boolean {
+  return change.op !== 'create' && change.ifMatch !== undefined && change.ifContent !== undefined
 }
 
 /** Counts the results of changes that were not refused. */

@@ -5,7 +5,7 @@ import type {
   OperationResult,
 } from '../core/contract/operation-types.ts'
 import { known } from '../core/known.ts'
-import { countResults, findRepetition, toPlantChange } from './change-list.ts'
+import { countResults, findRepetition, hasTwoConditions, toPlantChange } from './change-list.ts'
 import { LIST_TOO_LARGE, ofItem, toFailure, toIncomplete, toMismatch } from './failure-messages.ts'
 import type { PlantCodec } from './plant-codec.ts'
 import { type ListQuery, toPlantFilter } from './plant-query.ts'
@@ -81,6 +81,11 @@ export class PlantService implements Handlers {
       const { id, first, second } = repetition
       const message = `body/${first} already changes plant ${id}`
       return ofItem(second, { failure: 'repeated-id', message })
+    }
+    const ambiguous = body.findIndex(hasTwoConditions)
+    if (ambiguous >= 0) {
+      const message = 'must not have both ifMatch and ifContent'
+      return { failure: 'invalid-body', message: `body/${ambiguous} ${message}` }
     }
     const changes = body.map((change) => toPlantChange(this.#codec, change))
     const results = await this.#store.apply(changes, 'all-or-none')

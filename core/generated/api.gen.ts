@@ -28,10 +28,11 @@ export interface paths {
         /**
          * Change many plants
          * @description Makes 1 to 1,000 changes in one transaction: either all of them or none. They correspond to POST, PUT, PATCH and
-         *     DELETE for one plant, with two differences: removing a plant that does not exist has no effect unless the change
-         *     has `ifMatch`, and unknown properties are rejected. Each id can occur only once. Errors name the first change
-         *     that failed by its index in the array, starting at 0. A list without `ifMatch` is always safe to retry. A list
-         *     that affects too much stored text gets 413: send fewer changes at a time. Requires the `write` scope.
+         *     DELETE for one plant, with three differences: a change can name the content that it expects (`ifContent`) instead
+         *     of a version (`ifMatch`); removing a plant that does not exist has no effect unless the change has either; and
+         *     unknown properties are rejected. Each id can occur only once. Errors name the first change that failed by its
+         *     index in the array, starting at 0. A list without `ifMatch` and `ifContent` is always safe to retry. A list that
+         *     affects too much stored text gets 413: send fewer changes at a time. Requires the `write` scope.
          */
         patch: operations["changePlants"];
         trace?: never;
@@ -412,6 +413,7 @@ export interface components {
             op: "replace";
             id: components["schemas"]["PlantId"];
             ifMatch?: components["schemas"]["ExpectedVersion"];
+            ifContent?: components["schemas"]["ExpectedContent"];
         } & (components["schemas"]["Plant"] & {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -435,10 +437,12 @@ export interface components {
             /** @description The new tag, or null to remove the tag. */
             tag?: string | null;
             ifMatch?: components["schemas"]["ExpectedVersion"];
+            ifContent?: components["schemas"]["ExpectedContent"];
         };
         /**
          * PlantRemove
-         * @description Deletes a plant, like `DELETE /plants/{id}`. Without `ifMatch`, it has no effect if the plant does not exist.
+         * @description Deletes a plant, like `DELETE /plants/{id}`. Without `ifMatch` and `ifContent`, it has no effect if the plant does
+         *     not exist.
          */
         PlantRemove: {
             /**
@@ -448,6 +452,7 @@ export interface components {
             op: "remove";
             id: components["schemas"]["PlantId"];
             ifMatch?: components["schemas"]["ExpectedVersion"];
+            ifContent?: components["schemas"]["ExpectedContent"];
         };
         /**
          * an entity tag in double quotes, without the W/ that proxies add
@@ -455,6 +460,12 @@ export interface components {
          * @example "name=Abies%20alba%20Mill.&tag=Tree"
          */
         ExpectedVersion: string;
+        /**
+         * ExpectedContent
+         * @description The content that the plant must still have, such as that of an item of a list. Otherwise, the list is refused.
+         *     Without `tag`, the plant must have none. A change cannot have both `ifContent` and `ifMatch`.
+         */
+        ExpectedContent: components["schemas"]["Plant"];
         /**
          * ChangeCounts
          * @description The number of changes in a list, by their effect.
@@ -1114,7 +1125,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The plant of the first change that failed does not match `ifMatch`. Nothing was changed. */
+            /** @description The plant of the first change that failed does not match `ifMatch` or `ifContent`. Nothing was changed. */
             412: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

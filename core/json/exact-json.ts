@@ -47,7 +47,7 @@ export class InvalidJson extends Error {}
 /**
  * Prepares a parser of the JSON of a plant, of a change, or of an array of them. It builds only what a validator needs.
  * In place of a plant, anything but an object becomes null. In place of a plant's member, an array or object becomes an
- * empty one. Of all unknown members, it builds only the first, as null, because one is enough to reject a body. If a
+ * empty one, except for the expected content of a change, which is a plant. Of all unknown members, it builds only the first, as null, because one is enough to reject a body. If a
  * member is repeated, the last value wins, as with `JSON.parse`. Numbers keep their exact value: see `exactDecimal` for
  * members of the type `number`, and `exactNumber` for all others.
  *
@@ -184,11 +184,16 @@ class PlantParser {
       if (this.#byteAt(this.#at) !== COLON) this.#failExpecting("':'")
       this.#at++
       this.#skipSpace()
-      const valueStart = this.#at
-      this.#skip(depth)
-      if (plant !== undefined && member !== undefined)
-        plant[member.name] = this.#value(valueStart, member.isDecimal)
+      if (plant === undefined || member === undefined) this.#skip(depth)
+      else plant[member.name] = this.#memberValue(member, depth)
     } while (this.#next(CLOSING_BRACE, "',' or '}'"))
+  }
+
+  #memberValue({ isDecimal, isPlant }: KnownMember, depth: number): unknown {
+    const start = this.#at
+    if (isPlant && this.#byteAt(start) === OPENING_BRACE) return this.#build(depth)
+    this.#skip(depth)
+    return this.#value(start, isDecimal)
   }
 
   /**

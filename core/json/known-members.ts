@@ -4,11 +4,11 @@ type Schemas = components['schemas']
 
 type MemberOf<Type> = Type extends unknown ? keyof Type : never
 
-/** The members that a change has in addition to those of a plant. Fails to compile if one is missing. */
+/** The members that a change has in addition to those of a plant, with their types. Fails to compile if one is missing. */
 const CHANGE_MEMBERS: Record<
   Exclude<MemberOf<Schemas['PlantChange']>, keyof Schemas['StoredPlant']>,
-  true
-> = { op: true, ifMatch: true }
+  'string' | 'plant'
+> = { op: 'string', ifMatch: 'string', ifContent: 'plant' }
 
 /** Their names, which no member of a plant can have. */
 export const CHANGE_NAMES: readonly string[] = Object.keys(CHANGE_MEMBERS)
@@ -25,6 +25,8 @@ export interface KnownMember {
   /** The name in UTF-8. */
   readonly bytes: Buffer
   readonly isDecimal: boolean
+  /** Whether an object in its place is a plant. */
+  readonly isPlant: boolean
 }
 
 /** A power of two, of which a hundred names fill less than half. */
@@ -37,9 +39,10 @@ export class KnownMembers {
   readonly #lengthMax: number
 
   constructor(members: readonly ParsedMember[]) {
-    const changes = CHANGE_NAMES.map((name) => ({ name, type: 'string' }))
+    const changes = Object.entries(CHANGE_MEMBERS).map(([name, type]) => ({ name, type }))
     for (const { name, type } of [...members, ...changes]) {
-      const member = { name, bytes: Buffer.from(name), isDecimal: type === 'number' }
+      const bytes = Buffer.from(name)
+      const member = { name, bytes, isDecimal: type === 'number', isPlant: type === 'plant' }
       this.#byName.set(name, member)
       this.#bucket(member.bytes, 0, member.bytes.length).push(member)
     }

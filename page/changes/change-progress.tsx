@@ -2,13 +2,12 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
 import { toFields } from '../model/current-members.ts'
-import type { BulkChange } from './bulk-change.ts'
 import { ChangeRun } from './change-run.ts'
-import type { Intent } from './delivery.ts'
+import type { BulkChange, Intent } from './intent.ts'
 import { RefusedPlants } from './refused-plants.ts'
 import { RunDialog, type RunWords } from './run-dialog.tsx'
 import { ForgottenError, type Operation, type UndoLog } from './undo-log.ts'
-import { useRun } from './use-run.ts'
+import { type OnBegin, useRun } from './use-run.ts'
 
 const COUNTS: RunWords['counts'] = [
   ['created', 'Added'],
@@ -20,8 +19,7 @@ const COUNTS: RunWords['counts'] = [
 interface ProgressProps {
   readonly session: Session
   readonly log: UndoLog
-  /** Called once plants have changed. */
-  readonly onChanged: () => void
+  readonly onBegin: OnBegin
   readonly onClose: () => void
 }
 
@@ -79,7 +77,7 @@ function Progress({
   record = async () => {},
   areAlike = false,
   onDone,
-  onChanged,
+  onBegin,
   onClose,
   onUndo,
 }: Omit<ProgressProps, 'log'> & {
@@ -127,7 +125,7 @@ function Progress({
     },
     {
       explainEnd: (error) => (error instanceof ForgottenError ? error.message : explain(error)),
-      onEnd: onChanged,
+      onBegin,
     },
   )
   return (

@@ -1,32 +1,41 @@
 import {
+  type CallOptions,
   type ChangeCounts,
+  type Plant,
   type PlantStoreClient,
   PlantStoreError,
   type StoredPlant,
   type UnexpectedAnswerError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
+import { limits } from '../../core/generated/limits.gen.ts'
+import { keysOf } from '../../core/known.ts'
 import { hasSameContent } from '../model/current-members.ts'
+import { findPlants } from './find-plants.ts'
 import {
-  type DeliveryClient,
-  deliver,
+  firstStep,
   type Intent,
-  isRace,
+  lengthOf,
+  rebase,
   reverse,
-  type SaveResult,
-} from './delivery.ts'
-import { findPlants, REQUESTS_MAX } from './find-plants.ts'
-import { ChangeList } from './intent-list.ts'
+  type Step,
+  toChange,
+  toPatch,
+} from './intent.ts'
 import {
   describeConflict,
   describeRefusal,
+  isRace,
   isRefusal,
   isTooLarge,
   mayHaveTakenEffect,
   type Refusal,
 } from './refusal.ts'
 
-export type ChangeClient = DeliveryClient & Pick<PlantStoreClient, 'changePlants' | 'plants'>
+export type ChangeClient = Pick<
+  PlantStoreClient,
+  'changePlants' | 'plants' | 'createPlant' | 'getPlant' | 'updatePlant' | 'deletePlant'
+>
 
 export interface ChangeOptions<Each extends Intent> {
   readonly client: ChangeClient
@@ -44,24 +53,54 @@ export interface ChangeOptions<Each extends Intent> {
    */
   readonly onChanged: (undo: readonly Intent[], unknown: number) => Promise<void>
   readonly onRefused: (refusal: Refusal<Each>) => void
+  /** Called with what is stored once an intent is carried out. */
+  readonly onStored?: (plant: Plant | undefined) => void
   /** Called after each list. */
   readonly onProgress: (counts: ChangeCounts) => void
   /** Called when the service cannot be used. The run continues when the promise resolves. */
   readonly onFailure: (error: unknown) => Promise<void>
 }
 
+/** The intent was carried out, and this is stored now, or somebody else has changed the same. */
+export type SaveResult =
+  | {
+      readonly kind: 'done'
+      readonly plant: Plant | undefined
+      /** Takes it back. Undefined if nothing had to be changed, or perhaps not. */
+      readonly undo?: Intent | undefined
+    }
+  | { readonly kind: 'conflict'; readonly stored: StoredPlant | undefined }
+
 /** Ends a run at a plant whose id has a different one. */
 export class ConflictError extends Error {}
 
+/** The text of a list, in UTF-16 units: less than the service's default limit of 1 MiB for a body. */
+const TEXT_MAX = 2 ** 18
+
+const CHANGES_MAX = limits.changePlants.body.maxItems / 2
+
+/** How often plants can change between looking at them and changing them. */
+const RACES_MAX = 3
+
+const NOTHING = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+
+/** How a list is sent. */
+interface Sending {
+  /** Whether an earlier attempt may have carried it out. */
+  readonly isUncertain?: boolean | undefined
+  /** Whether its only change is too large for a list. */
+  readonly isAlone?: boolean
+}
+
 /**
- * Carries out any number of intents, in lists, with the result of `deliver`: a plant that somebody else has changed is
- * changed too, unless both have changed the same. Repeating a run is safe.
+ * Carries out any number of intents, in lists, together with what others have changed since the person saw the plants,
+ * unless both have changed the same member, or deleted the plant. Repeating a run is safe.
  */
 export class ChangeRun<Each extends Intent> {
   readonly #options: ChangeOptions<Each>
-  readonly #list = new ChangeList<Each>()
-  readonly #counts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
-  #pause: Promise<void> | undefined
+  readonly #list = new Map<bigint, Step<Each>>()
+  #length = 0
+  readonly #counts = { ...NOTHING }
 
   constructor(options: ChangeOptions<Each>) {
     this.#options = options
@@ -76,234 +115,227 @@ export class ChangeRun<Each extends Intent> {
   async add(intent: Each): Promise<void> {
     const { id, before, after } = intent
     const earlier = this.#list.get(id)
-    const isSame = earlier !== undefined && hasSameContent(after, earlier.after)
+    const isSame = earlier !== undefined && hasSameContent(after, earlier.next)
     if (isSame || hasSameContent(after, before)) {
       this.#counts.unchanged += 1
       return
     }
     // The service refuses lists that change a plant twice.
     if (earlier !== undefined) await this.flush()
-    this.#list.add(intent)
-    if (this.#list.isFull) await this.flush()
+    const step = firstStep(intent)
+    this.#list.set(id, step)
+    this.#length += lengthOf(step)
+    if (this.#list.size === CHANGES_MAX || this.#length >= TEXT_MAX) await this.flush()
   }
 
   /** Sends what was added since the last list. */
   async flush(): Promise<void> {
+    const steps = [...this.#list.values()]
+    this.#list.clear()
+    this.#length = 0
     try {
-      await this.#send(this.#list.take())
+      await this.#send(steps)
     } finally {
       this.#options.onProgress({ ...this.#counts })
     }
   }
 
-  /**
-   * @param isUncertain whether an earlier attempt may have carried out the intents
-   * @param wasRefused whether the plants are as the person has seen them, but were refused before
-   */
-  async #send(
-    intents: readonly Each[],
-    { isUncertain = false, wasRefused = false } = {},
-  ): Promise<void> {
-    if (intents.length === 0) return
+  /** Carries out a single intent. */
+  async save(intent: Each, isUncertain: boolean): Promise<void> {
+    await this.#send([firstStep(intent)], { isUncertain })
+  }
+
+  async #send(steps: readonly Step<Each>[], sending: Sending = {}): Promise<void> {
+    const { canRead, stopsAtConflict, signal } = this.#options
+    const { isAlone = false } = sending
+    let { isUncertain = false } = sending
+    let rest = steps
+    let isOutdated = false
+    for (let races = 0; rest.length > 0; ) {
+      try {
+        signal.throwIfAborted()
+        if (isOutdated) {
+          rest = await this.#look(rest, isUncertain)
+          isOutdated = isUncertain = false
+        } else {
+          const counts = await this.#transmit(rest, isAlone)
+          return await this.#addSent(rest, counts, { isUncertain, isAlone })
+        }
+      } catch (error) {
+        const canLook = canRead && !stopsAtConflict && races < RACES_MAX
+        if (isRace(error) && canLook) {
+          races += 1
+          isOutdated = true
+          isUncertain ||= !(error instanceof PlantStoreError)
+        } else if (isRefusal(error)) {
+          return await this.#sendHalves(rest, error, { isUncertain, isAlone })
+        } else {
+          isUncertain ||= !isOutdated && mayHaveTakenEffect(error)
+          await this.#waitForPerson(error, isUncertain ? rest : [])
+        }
+      }
+    }
+  }
+
+  async #transmit(steps: readonly Step<Each>[], isAlone: boolean): Promise<ChangeCounts> {
     const { client, signal } = this.#options
-    signal.throwIfAborted()
-    const { changes, listed, others } = await this.#list.toChanges(intents)
-    await this.#deliverEach(others)
-    let counts: ChangeCounts
-    try {
-      counts = await client.changePlants(changes, { signal })
-    } catch (error) {
-      return this.#recover(listed, error, isUncertain, wasRefused)
-    }
-    await this.#addListed(listed, counts, isUncertain)
+    const [step] = steps
+    if (isAlone && step !== undefined) return sendAlone(client, step, { signal })
+    return client.changePlants(steps.map(toChange), { signal })
   }
 
-  async #recover(
-    intents: readonly Each[],
-    error: unknown,
-    isUncertain: boolean,
-    wasRefused: boolean,
-  ): Promise<void> {
-    const { canRead, stopsAtConflict } = this.#options
-    if (isRace(error) && canRead && !stopsAtConflict) {
-      const isKnown = error instanceof PlantStoreError && !isUncertain
-      await this.#sendUnchanged(intents, !isKnown, wasRefused)
-    } else if (isRefusal(error)) {
-      await this.#sendHalves(intents, error, isUncertain)
-    } else {
-      const mayBeDone = isUncertain || mayHaveTakenEffect(error)
-      await this.#waitForPerson(error, mayBeDone ? intents : [])
-      await this.#send(intents, { isUncertain: mayBeDone, wasRefused })
-    }
-  }
-
-  async #addListed(
-    intents: readonly Each[],
+  async #addSent(
+    steps: readonly Step<Each>[],
     counts: ChangeCounts,
-    isUncertain: boolean,
+    { isUncertain = false, isAlone = false }: Sending,
   ): Promise<void> {
+    for (const { next } of steps) this.#options.onStored?.(next)
     // An attempt carries out all of a list or nothing.
-    if (isUncertain && counts.unchanged === intents.length) return this.#addDone(intents, true)
-    for (const name of ['created', 'changed', 'removed', 'unchanged'] as const) {
-      this.#counts[name] += counts[name]
-    }
+    if (isUncertain && counts.unchanged === steps.length) return this.#addDone(steps, true)
+    for (const name of keysOf(NOTHING)) this.#counts[name] += counts[name]
     // Only plants to add can be there already, and it is unknown which.
-    const mine = counts.unchanged === 0 ? intents : intents.filter((intent) => !isAddition(intent))
-    await this.#options.onChanged(mine.map(reverse), intents.length - mine.length)
+    const isKnown = counts.unchanged === 0 && !isAlone
+    const mine = isKnown ? steps : steps.filter((step) => !isAddition(step))
+    await this.#options.onChanged(mine.map(reverse), steps.length - mine.length)
   }
 
   /**
-   * Counts intents whose result is stored already.
+   * Counts steps whose result is stored already.
    *
-   * @param isUncertain whether an earlier attempt may have carried them out
+   * @param areMine whether an earlier attempt may have made them
    */
-  async #addDone(intents: readonly Each[], isUncertain: boolean): Promise<void> {
-    for (const intent of intents) this.#count(isUncertain ? intent : undefined)
+  async #addDone(steps: readonly Step<Each>[], areMine: boolean): Promise<void> {
+    for (const step of steps) this.#counts[areMine ? effectOf(step) : 'unchanged'] += 1
     // The client may have repeated a request that added plants.
-    const unknown = isUncertain ? 0 : intents.filter(isAddition).length
-    await this.#options.onChanged(isUncertain ? intents.map(reverse) : [], unknown)
+    const unknown = areMine ? 0 : steps.filter(isAddition).length
+    await this.#options.onChanged(areMine ? steps.map(reverse) : [], unknown)
   }
 
-  /** Sends those again whose plants are as the person has seen them, in a list, and the others one by one. */
-  async #sendUnchanged(
-    intents: readonly Each[],
-    isUncertain: boolean,
-    wasRefused: boolean,
-  ): Promise<void> {
-    const { client, signal } = this.#options
-    const ids = intents.map(({ id }) => id)
-    const stored = await this.#untilReached(
-      () => findPlants(client, ids, signal),
-      isUncertain ? intents : [],
-    )
-    const done: Each[] = []
-    const same: Each[] = []
-    const others: Each[] = []
-    for (const intent of intents) {
-      const plant = stored.get(intent.id)
-      if (hasSameContent(plant, intent.after)) done.push(intent)
-      else if (hasSameContent(plant, intent.before)) same.push(intent)
-      else if (isAddition(intent)) this.#refuse(intent, plant, !isUncertain)
-      else others.push(intent)
+  /** Finds out what is done already, and what others have changed. Returns what is left to do. */
+  async #look(steps: readonly Step<Each>[], isUncertain: boolean): Promise<readonly Step<Each>[]> {
+    const { client, signal, onRefused, onStored } = this.#options
+    const ids = steps.map(({ intent }) => intent.id)
+    const plants = await findPlants(client, ids, signal)
+    const done: Step<Each>[] = []
+    const rest: Step<Each>[] = []
+    for (const step of steps) {
+      const { intent } = step
+      const stored = plants.get(intent.id)
+      const next = rebase(intent, stored)
+      if (next === undefined) {
+        const isTaken = isAddition(step) && !isUncertain
+        onRefused({ intent, reason: describeConflict(intent, stored), stored, isTaken })
+      } else if (hasSameContent(next.stored, next.next)) {
+        done.push(step)
+        onStored?.(next.next)
+      } else {
+        rest.push(next)
+      }
     }
     await this.#addDone(done, isUncertain)
-    // Without any change by others, the tags are not those of the service.
-    if (wasRefused && same.length === intents.length) this.#list.distrustTags()
-    await this.#deliverEach(wasRefused ? [...others, ...same] : others, isUncertain)
-    if (!wasRefused) await this.#send(same, { wasRefused: true })
+    return rest
   }
 
-  /** Finds out which intents the service refuses, or sends fewer at a time. */
+  /** Finds out which steps the service refuses, or sends fewer at a time. */
   async #sendHalves(
-    intents: readonly Each[],
+    steps: readonly Step<Each>[],
     error: PlantStoreError | UnexpectedAnswerError,
-    isUncertain: boolean,
+    sending: Sending,
   ): Promise<void> {
-    const [intent] = intents
-    if (intent === undefined || intents.length > 1) {
-      const middle = Math.ceil(intents.length / 2)
-      await this.#send(intents.slice(0, middle), { isUncertain })
-      await this.#send(intents.slice(middle), { isUncertain })
-      return
-    }
     const { areAlike, stopsAtConflict, onRefused } = this.#options
-    if (isTooLarge(error) && !stopsAtConflict) {
-      // The request for a single change is shorter than a list with it.
-      await this.#deliverEach([intent], isUncertain)
-      return
+    const [step] = steps
+    if (step === undefined || steps.length > 1) {
+      const middle = Math.ceil(steps.length / 2)
+      await this.#send(steps.slice(0, middle), sending)
+      return this.#send(steps.slice(middle), sending)
+    }
+    if (isTooLarge(error) && !stopsAtConflict && !sending.isAlone) {
+      return this.#send(steps, { ...sending, isAlone: true })
     }
     if (areAlike && error.status === 400) throw error
     const exists = hasCondition(error, 'plant-exists')
-    onRefused({ intent, reason: describeRefusal(error), isTaken: exists && !isUncertain })
+    const isTaken = exists && !sending.isUncertain
+    onRefused({ intent: step.intent, reason: describeRefusal(error), error, isTaken })
     if (stopsAtConflict && exists) throw new ConflictError()
   }
 
-  /** @param isUncertain whether an earlier attempt may have carried out the intents */
-  async #deliverEach(intents: readonly Each[], isUncertain = false): Promise<void> {
-    const queue = intents.values()
-    const undo: Intent[] = []
-    let unknown = 0
-    const work = async () => {
-      for (const intent of queue) {
-        const result = await this.#deliver(intent, isUncertain)
-        if (result?.kind !== 'done') continue
-        if (result.undo !== undefined) undo.push(result.undo)
-        else if (isAddition(intent)) unknown += 1
-        this.#count(result.undo === undefined && !isAddition(intent) ? undefined : intent)
-      }
-    }
-    const workers = await Promise.allSettled(Array.from({ length: REQUESTS_MAX }, work))
-    // A canceled run never repeats these, and an earlier attempt may have carried them out.
-    if (isUncertain) undo.push(...queue.map(reverse))
-    await this.#options.onChanged(undo, unknown)
-    for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
-  }
-
-  async #deliver(intent: Each, wasUncertain: boolean): Promise<SaveResult | undefined> {
-    const { client, canRead, signal, onRefused } = this.#options
-    const attempt = (isRepeated: boolean) =>
-      deliver(client, intent, canRead, { signal, isUncertain: wasUncertain || isRepeated })
-    try {
-      const result = await this.#untilReached(attempt, [intent])
-      if (result.kind === 'conflict') this.#refuse(intent, result.stored)
-      return result
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      onRefused({ intent, reason: describeRefusal(error) })
-      return undefined
-    }
-  }
-
-  #count(intent: Intent | undefined): void {
-    if (intent === undefined) this.#counts.unchanged += 1
-    else if (isAddition(intent)) this.#counts.created += 1
-    else if (intent.after === undefined) this.#counts.removed += 1
-    else this.#counts.changed += 1
-  }
-
-  #refuse(intent: Each, stored: StoredPlant | undefined, isTaken = false): void {
-    this.#options.onRefused({ intent, reason: describeConflict(intent, stored), stored, isTaken })
-  }
-
-  /**
-   * Repeats an action until it succeeds or is refused. Before each repetition, the person decides.
-   *
-   * @param intents what a failed attempt may have carried out
-   */
-  async #untilReached<Result>(
-    action: (isRepeated: boolean) => Promise<Result>,
-    intents: readonly Each[],
-  ): Promise<Result> {
-    let isRepeated = false
-    for (;;) {
-      try {
-        return await action(isRepeated)
-      } catch (error) {
-        if (isRefusal(error)) throw error
-        isRepeated ||= mayHaveTakenEffect(error)
-        await this.#waitForPerson(error, isRepeated ? intents : [])
-      }
-    }
-  }
-
-  /** @param intents what may have been carried out */
-  async #waitForPerson(error: unknown, intents: readonly Each[]): Promise<void> {
+  /** @param steps what may have been made */
+  async #waitForPerson(error: unknown, steps: readonly Step<Each>[]): Promise<void> {
     const { signal, onFailure, onChanged } = this.#options
     try {
       signal.throwIfAborted()
-      // Several requests can fail at once.
-      this.#pause ??= onFailure(error).finally(() => {
-        this.#pause = undefined
-      })
-      await this.#pause
+      await onFailure(error)
     } catch (end) {
       // Taking back what was not done has no effect, unless somebody else does the same.
-      await onChanged(intents.map(reverse), 0)
+      await onChanged(steps.map(reverse), 0)
       throw end
     }
   }
 }
 
-function isAddition({ before }: Intent): boolean {
-  return before === undefined
+/**
+ * Carries out one intent like a run.
+ *
+ * @param isUncertain whether an earlier attempt may have carried it out
+ * @throws what the client throws
+ */
+export async function save(
+  client: ChangeClient,
+  intent: Intent,
+  canRead: boolean,
+  isUncertain = false,
+): Promise<SaveResult> {
+  let plant: Plant | undefined
+  let undo: Intent | undefined
+  let refusal: Refusal<Intent> | undefined
+  const { signal } = new AbortController()
+  const run = new ChangeRun<Intent>({
+    client,
+    canRead,
+    signal,
+    onStored: (stored) => {
+      plant = stored
+    },
+    onChanged: async ([first]) => {
+      undo = first
+    },
+    onRefused: (refused) => {
+      refusal = refused
+    },
+    onProgress: () => {},
+    onFailure: (error) => Promise.reject(error),
+  })
+  await run.save(intent, isUncertain)
+  if (refusal?.error !== undefined) throw refusal.error
+  if (refusal !== undefined) return { kind: 'conflict', stored: refusal.stored }
+  return { kind: 'done', plant, undo: intent.before && undo }
+}
+
+/** Makes a change with the request for a single plant, which is shorter than a list. */
+async function sendAlone(
+  client: ChangeClient,
+  step: Step,
+  options: CallOptions,
+): Promise<ChangeCounts> {
+  const { intent, stored, next } = step
+  const { id } = intent
+  if (stored === undefined) await client.createPlant({ ...(next as Plant), id }, options)
+  else {
+    const { plant, etag: ifMatch } = await client.getPlant(id, options)
+    if (!hasSameContent(plant, stored)) throw new PlantStoreError('plant-changed', 'has changed')
+    const condition = { ...options, ifMatch }
+    if (next === undefined) await client.deletePlant(id, condition)
+    else await client.updatePlant(id, toPatch(stored, next), condition)
+  }
+  return { ...NOTHING, [effectOf(step)]: 1 }
+}
+
+function isAddition({ intent }: Step): boolean {
+  return intent.before === undefined
+}
+
+/** How a step that is made counts. */
+function effectOf({ intent: { before, after } }: Step): keyof ChangeCounts {
+  if (before === undefined) return 'created'
+  return after === undefined ? 'removed' : 'changed'
 }

@@ -1,11 +1,19 @@
-import { PlantStoreError, type StoredPlant, UnexpectedAnswerError } from '../../client/client.ts'
-import type { Intent } from './delivery.ts'
+import {
+  PlantStoreError,
+  type StoredPlant,
+  UnexpectedAnswerError,
+  UnknownOutcomeError,
+} from '../../client/client.ts'
+import { hasCondition } from '../../client/errors.ts'
+import type { Intent } from './intent.ts'
 
 /** An intent that is not carried out. */
 export interface Refusal<Each extends Intent> {
   readonly intent: Each
   /** Without a final period. */
   readonly reason: string
+  /** What the service has refused it with. */
+  readonly error?: PlantStoreError | UnexpectedAnswerError
   /** The plant that is stored instead. */
   readonly stored?: StoredPlant | undefined
   /** Whether it adds a plant, and did not because a different one has its id. */
@@ -22,6 +30,13 @@ const TAKEN = 'A different plant has this id'
 const CHANGED = 'Somebody has changed this plant meanwhile'
 
 const DELETED = 'Somebody has deleted this plant meanwhile'
+
+/** Whether a plant has changed, or may have, between looking at it and changing it. */
+export function isRace(error: unknown): boolean {
+  if (error instanceof UnknownOutcomeError) return true
+  const races = ['plant-exists', 'plant-changed', 'plant-not-found'] as const
+  return races.some((condition) => hasCondition(error, condition))
+}
 
 /** Whether sending the same again is useless. */
 export function isRefusal(error: unknown): error is PlantStoreError | UnexpectedAnswerError {

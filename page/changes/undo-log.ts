@@ -2,7 +2,7 @@ import { parseJson, toJson } from '../../client/client.ts'
 import type { TabStorage } from '../access/tab-storage.ts'
 import { int64Fields } from '../model/current-members.ts'
 import { Model } from '../model/model.ts'
-import type { Intent } from './delivery.ts'
+import type { Intent } from './intent.ts'
 
 /** Changes that can be taken back together. */
 export interface Operation {

@@ -3,7 +3,7 @@ import type { ChangeCounts } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
 import type { ChangeOptions } from './change-run.ts'
-import type { Intent } from './delivery.ts'
+import type { Intent } from './intent.ts'
 
 /** What a run gets from the dialog that shows it. */
 export type RunControls = Pick<
@@ -17,6 +17,9 @@ interface Pause {
   readonly resume: () => void
 }
 
+/** Called when a run begins. Returns what is called when it ends. */
+export type OnBegin = () => () => void
+
 export type RunState = ReturnType<typeof useRun>
 
 const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
@@ -27,13 +30,12 @@ const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged:
  * @param interruption what to tell the person if the session ends meanwhile
  * @param run is called once
  * @param explainEnd explains an error that ends the run
- * @param onEnd called at the end if plants were changed
  */
 export function useRun(
   session: Session,
   interruption: string,
   run: (controls: RunControls) => Promise<void>,
-  { explainEnd = explain, onEnd = () => {} }: { explainEnd?: typeof explain; onEnd?: () => void },
+  { explainEnd = explain, onBegin }: { explainEnd?: typeof explain; onBegin?: OnBegin | undefined },
 ) {
   const [controller] = useState(() => new AbortController())
   const [counts, setCounts] = useState(NO_COUNTS)
@@ -51,16 +53,12 @@ export function useRun(
         signal.addEventListener('abort', () => reject(signal.reason))
         setPause({ problem: explain(error), resume })
       })
-    let latest = NO_COUNTS
     const { client, canRead } = session
-    const onProgress = (counts: ChangeCounts) => {
-      latest = counts
-      setCounts(counts)
-    }
+    const onEnd = onBegin?.()
     session.interruption = interruption
     // Closing the tab would end the run.
     window.addEventListener('beforeunload', preventDefault)
-    run({ client, canRead, signal, onProgress, onFailure: waitForPerson })
+    run({ client, canRead, signal, onProgress: setCounts, onFailure: waitForPerson })
       .then(
         () => setEnd('finished'),
         (error) => setEnd(signal.aborted ? 'canceled' : { problem: explainEnd(error) }),
@@ -68,7 +66,7 @@ export function useRun(
       .finally(() => {
         session.interruption = undefined
         window.removeEventListener('beforeunload', preventDefault)
-        if (latest.created + latest.changed + latest.removed > 0) onEnd()
+        onEnd?.()
       })
     return () => controller.abort()
   }, [])

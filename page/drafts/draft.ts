@@ -1,5 +1,5 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
-import { compare, replaceMembers } from '../changes/merge.ts'
+import { compare, replaceMembers } from '../changes/intent.ts'
 import { contentMembers, hasSameContent } from '../model/current-members.ts'
 import { blank, contentOf, findInvalid, type Typed, textOf, typedOf, valuesOf } from './typed.ts'
 

@@ -1,6 +1,7 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
-import { deliver, type Intent } from '../changes/delivery.ts'
+import { save } from '../changes/change-run.ts'
+import type { Intent } from '../changes/intent.ts'
 import { explain, isRejected, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
 import { parseId } from '../list/plant-id.ts'
@@ -21,7 +22,7 @@ import { blank, findInvalid, type Typed, typedOf } from './typed.ts'
 
 /** Sends drafts. */
 export interface Saver {
-  readonly client: Parameters<typeof deliver>[0]
+  readonly client: Parameters<typeof save>[0]
   readonly canRead: boolean
   /** Called once a change is saved. */
   onSaved(change: PlantState, saved: Saved): void
@@ -243,8 +244,8 @@ export class Drafts extends Model {
     try {
       const intent = { id, before: draft.before, after }
       // The response of an earlier attempt may have been lost.
-      const options = { isUncertain: draft.state === 'unsent' }
-      const outcome = await deliver(saver.client, intent, saver.canRead, options)
+      const isUncertain = draft.state === 'unsent'
+      const outcome = await save(saver.client, intent, saver.canRead, isUncertain)
       if (outcome.kind === 'conflict') {
         // What the person decides now can be taken back itself.
         const decision = { hasFailed: true, isUndo: false }

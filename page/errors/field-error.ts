@@ -10,12 +10,14 @@ export function explainField(error: unknown): {
   readonly problem?: string
 } {
   if (!(error instanceof PlantStoreError)) return {}
-  if (error.condition === 'plant-exists') return { name: 'id', problem: toSentence(error.message) }
+  // A plant is saved in a list of one.
+  const message = error.message.replace(/^body\/0\//, 'body/').replace(/^body\/0: /, '')
+  if (error.condition === 'plant-exists') return { name: 'id', problem: toSentence(message) }
   if (error.status !== 400) return {}
   for (const member of contentMembers) {
     const place = `body/${toPointer(member.name)} `
-    if (!error.message.startsWith(place)) continue
-    const reason = inPlainWords(error.message.slice(place.length))
+    if (!message.startsWith(place)) continue
+    const reason = inPlainWords(message.slice(place.length))
     return { name: member.name, problem: toSentence(`${memberLabel(member)} ${reason}`) }
   }
   return {}

@@ -34,6 +34,10 @@ export class PlantView extends Model {
   #selection: Selection
   #loader: ListLoader
   #total: PlantTotal
+  /** How many runs last. */
+  #pauses = 0
+  #paused = new AbortController()
+  #resumed = Promise.withResolvers<void>()
   #isStarted = false
   #shown: Parameters<ListLoader['show']> = [0, 0]
   #isHeld = false
@@ -48,6 +52,7 @@ export class PlantView extends Model {
     this.#loader = this.#createLoader(new PlantList(options.selection))
     this.#total = this.#createTotal()
     this.feed.subscribe(() => this.changed())
+    this.#resumed.resolve()
   }
 
   get selection(): Selection {
@@ -100,15 +105,40 @@ export class PlantView extends Model {
   }
 
   /** Follows the changes until the view is closed. */
-  follow(): Promise<void> {
-    return this.feed.follow(
-      { onStart: () => this.reload(), onChanges: (changes) => this.#follow(changes) },
-      this.#controller.signal,
-    )
+  async follow(): Promise<void> {
+    const { signal } = this.#controller
+    const listener = {
+      onStart: () => this.reload(),
+      onChanges: (changes: readonly Change[]) => this.#follow(changes),
+    }
+    while (!signal.aborted) {
+      await this.#resumed.promise
+      await this.feed.follow(listener, AbortSignal.any([signal, this.#paused.signal]))
+    }
+  }
+
+  /**
+   * Follows no changes until the returned function is called, which loads the plants in view again. All that a run
+   * changes would come back one by one.
+   */
+  pause(): () => void {
+    if (this.#pauses === 0) this.#resumed = Promise.withResolvers()
+    this.#pauses += 1
+    this.#paused.abort()
+    return () => {
+      this.#pauses -= 1
+      if (this.#pauses === 0) this.#resume()
+    }
+  }
+
+  #resume(): void {
+    this.#paused = new AbortController()
+    this.#resumed.resolve()
   }
 
   close(): void {
     this.#controller.abort()
+    this.#resume()
     this.#loader.stop()
     this.#total.stop()
   }
@@ -123,11 +153,6 @@ export class PlantView extends Model {
       this.#total = this.#createTotal()
     }
     this.#replaceLoader(new PlantList(selection))
-  }
-
-  /** Shows what has been changed otherwise than by `apply`. */
-  catchUp(): void {
-    if (this.feed.state !== 'live') this.reload()
   }
 
   /** Loads the plants in view again. */

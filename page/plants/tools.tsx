@@ -49,7 +49,7 @@ export function Tools({
         <TransferButtons
           {...{ session, log, onUndo }}
           filter={view.selection.filter}
-          onImported={() => view.catchUp()}
+          onBegin={() => view.pause()}
         />
         {add}
       </Toolbar>

@@ -32,7 +32,7 @@ export function Changes({
   readonly onFocus: (id?: bigint) => void
 }) {
   const { run } = runs
-  const ends = { onChanged: () => view.catchUp(), onClose: runs.close }
+  const ends = { onBegin: () => view.pause(), onClose: runs.close }
   return (
     <>
       <DraftTray drafts={drafts} saver={saving.saver} session={session} onFocus={() => onFocus()} />

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { BulkChange } from '../changes/bulk-change.ts'
+import type { BulkChange } from '../changes/intent.ts'
 import type { Operation, UndoLog } from '../changes/undo-log.ts'
 import type { Drafts, Saver } from '../drafts/drafts.ts'
 

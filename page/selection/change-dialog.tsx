@@ -1,5 +1,5 @@
 import type { PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import type { BulkChange } from '../changes/bulk-change.ts'
+import type { BulkChange } from '../changes/intent.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import type { Tags } from '../list/use-tags.ts'
 import { cut, labelOf } from '../text/display-text.ts'

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
-import type { BulkChange } from '../changes/bulk-change.ts'
+import type { BulkChange } from '../changes/intent.ts'
 import { lazyDialog } from '../dialog/lazy-dialog.tsx'
 import { toFragment, withFilter } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'

@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import type { UndoLog } from '../changes/undo-log.ts'
+import type { OnBegin } from '../changes/use-run.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
 import { lazyDialog } from '../dialog/lazy-dialog.tsx'
 import { describeCondition } from '../drafts/condition-text.ts'
@@ -20,14 +21,13 @@ export function TransferButtons({
   session,
   log,
   filter,
-  onImported = () => {},
+  onBegin,
   onUndo,
 }: {
   readonly session: Session
   readonly log: UndoLog
   readonly filter: Filter
-  /** Called once plants have been imported. */
-  readonly onImported?: () => void
+  readonly onBegin?: OnBegin
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
 }) {
@@ -46,7 +46,7 @@ export function TransferButtons({
     setDialog(dialog)
   }
   const openImport = (files: readonly File[]) =>
-    open(<ImportDialog {...{ session, log, files, onImported, onUndo }} onClose={close} />)
+    open(<ImportDialog {...{ session, log, files, onBegin, onUndo }} onClose={close} />)
   const openExport = () =>
     open(
       <ExportDialog

@@ -25,7 +25,7 @@ export type CreateResult = 'created' | 'unchanged' | 'plant-exists'
 /**
  * Why an update or removal changed nothing:
  * - `plant-not-found`: no plant has the id;
- * - `plant-changed`: the plant has none of the expected versions.
+ * - `plant-changed`: the plant has none of the expected versions, or not the expected content.
  */
 export type NoMatch = 'plant-not-found' | 'plant-changed'
 
@@ -37,8 +37,9 @@ export type NoMatch = 'plant-not-found' | 'plant-changed'
  * - `update` applies a patch to a plant;
  * - `remove` removes a plant, which frees its id.
  *
- * `expected` are the acceptable versions of the plant (see `contentVersion`); undefined accepts any. The store compares
- * and changes atomically: of concurrent updates that expect the same version, one succeeds.
+ * `expected` are the acceptable versions of the plant (see `contentVersion`), or its content: a plant that `put` would leave
+ * unchanged. Undefined accepts any. The store compares and changes atomically: of concurrent updates that expect the same
+ * version, one succeeds.
  */
 export type PlantChange =
   | ({ readonly type: 'create' } & Readonly<NewPlant>)
@@ -54,13 +55,15 @@ export type PlantChange =
  */
 export const LIST_TEXT_MAX = 2 ** 23
 
+export type Expectation = readonly string[] | NewPlant
+
 interface Expecting {
-  readonly expected?: readonly string[] | undefined
+  readonly expected?: Expectation | undefined
 }
 
 /**
  * The possible results of each type of change, in the words of the contract. `unchanged` means that the change had no
- * effect, because the plant already had the content, or because a removal that expects no version found no plant. The
+ * effect, because the plant already had the content, or because a removal that expects nothing found no plant. The
  * failures of the contract are refusals.
  */
 interface ChangeResults {

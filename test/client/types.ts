@@ -21,6 +21,7 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
     { op: 'create', id: 4n, name: 'x', tag: 'y' },
     { op: 'replace', id: 5n, name: 'x', ifMatch: '"x"' },
     { op: 'update', id: 6n, tag: null },
+    { op: 'update', id: 6n, tag: null, ifContent: { name: 'x', tag: 'y' } },
     { op: 'remove', id: 7n },
   ] as const)
   await client.listPlants({ limit: 1, after: 4n, tag: 'y' })
@@ -40,6 +41,8 @@ export async function acceptsContractRequests(client: PlantStoreClient): Promise
   await client.changePlants([{ op: 'remove', id: 4n, name: 'x' }])
   // @ts-expect-error a create has no precondition
   await client.changePlants([{ op: 'create', id: 4n, name: 'x', ifMatch: '*' }])
+  // @ts-expect-error an expected content has a name
+  await client.changePlants([{ op: 'remove', id: 4n, ifContent: { tag: 'x' } }])
   // @ts-expect-error the contract has no such kind of change
   await client.changePlants([{ op: 'eat', id: 4n }])
   // @ts-expect-error a plant has a name

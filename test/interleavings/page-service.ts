@@ -1,6 +1,6 @@
 /** A service in memory, whose requests and responses take effect when the schedule says so. */
 
-import type { Plant, PlantPatch, StoredPlant } from '../../client/client.ts'
+import type { ChangeCounts, Plant, PlantChange } from '../../client/client.ts'
 import { ConnectionError, PlantStoreError } from '../../client/client.ts'
 import { members } from '../../core/members/members.gen.ts'
 import { describePlants } from '../../core/members/plant.ts'
@@ -8,6 +8,8 @@ import type { PlantState } from '../../page/list/plant-list.ts'
 import type { Schedule } from './schedules.ts'
 
 const { hasSameContent, pickContent } = describePlants(members)
+
+const NOTHING: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
 /** The members of a plant. */
 export const MEMBERS = ['name', 'tag'] as const
@@ -61,7 +63,7 @@ export class PageService {
   }
 
   /**
-   * What the page uses of a client. An ETag is the content of the plant.
+   * What the page uses of a client.
    *
    * @param isLeft whether the person has left the page, so that its calls never resolve
    */
@@ -76,37 +78,31 @@ export class PageService {
       if (response.status === 'rejected') throw response.reason
       return response.value
     }
-    const overwrite = (id: bigint, ifMatch: string, patch?: PlantPatch) => {
-      const stored = this.#find(id)
-      if (ifMatch !== etagOf(stored)) throw new PlantStoreError('plant-changed', 'changed')
-      const next = patch && pickContent({ ...stored, ...patch })
+    const make = (change: PlantChange): ChangeCounts => {
+      const { op, id } = change
+      const stored = plants.get(id)
+      if (op === 'create') {
+        if (hasSameContent(stored, change)) return { ...NOTHING, unchanged: 1 }
+        if (stored !== undefined) throw new PlantStoreError('plant-exists', 'exists')
+        this.#put(id, pickContent(change), 'page')
+        return { ...NOTHING, created: 1 }
+      }
+      if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
+      if (!hasSameContent(stored, change.ifContent))
+        throw new PlantStoreError('plant-changed', 'changed')
+      const next = op === 'remove' ? undefined : pickContent({ ...stored, ...change })
+      if (hasSameContent(stored, next)) return { ...NOTHING, unchanged: 1 }
       watcher.onOverwrite(stored, next)
       this.#put(id, next, 'page')
+      return { ...NOTHING, [op === 'remove' ? 'removed' : 'changed']: 1 }
     }
     return {
-      createPlant: ({ id, ...plant }: StoredPlant) =>
-        call(id, () => {
-          const stored = plants.get(id)
-          if (stored === undefined) this.#put(id, plant, 'page')
-          else if (!hasSameContent(stored, plant))
-            throw new PlantStoreError('plant-exists', 'exists')
-        }),
-      getPlant: (id: bigint) =>
-        call(id, () => {
-          const plant = this.#find(id)
-          return { plant: { ...plant, id }, etag: etagOf(plant) }
-        }),
-      updatePlant: (id: bigint, patch: PlantPatch, { ifMatch }: { ifMatch: string }) =>
-        call(id, () => overwrite(id, ifMatch, patch)),
-      deletePlant: (id: bigint, { ifMatch }: { ifMatch: string }) =>
-        call(id, () => overwrite(id, ifMatch)),
+      changePlants: ([change]: [PlantChange]) => call(change.id, () => make(change)),
+      async *plants({ id: [id] }: { id: [bigint] }) {
+        const plant = await call(id, () => plants.get(id))
+        if (plant !== undefined) yield { ...plant, id }
+      },
     }
-  }
-
-  #find(id: bigint): Plant {
-    const plant = this.plants.get(id)
-    if (plant === undefined) throw new PlantStoreError('plant-not-found', 'not found')
-    return plant
   }
 
   #put(id: bigint, plant: Plant | undefined, author: 'page' | 'others'): void {
@@ -127,8 +123,4 @@ export class PageService {
     if (response.status === 'rejected') throw response.reason
     return response.value
   }
-}
-
-function etagOf({ name, tag }: Plant): string {
-  return `${name}, ${tag}`
 }

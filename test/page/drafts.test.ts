@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { createClient, type StoredPlant } from '../../client/client.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
-import { answered, type Fault, lost, passed, startFaultyProxy } from '../client/faulty-proxy.ts'
+import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 
@@ -85,7 +85,7 @@ for (const { what, name, token, client, state, problem } of [
   { what: 'a rejected token keeps the draft', token: 'wrong', state: 'unsent' },
   {
     what: 'a bug is not a reason to send again',
-    client: { createPlant: () => Promise.reject(new TypeError('a bug')) },
+    client: { changePlants: () => Promise.reject(new TypeError('a bug')) },
     state: 'refused',
     problem: /a bug/,
   },
@@ -288,7 +288,7 @@ t.test('an undo that the person changes, or decides about, can be taken back its
 
 t.test('what is saved after all drafts were discarded is not reported', async (t) => {
   const { arrived, proceed, wait } = waiting()
-  const { drafts, saver, draft, saved } = await beginEdit(t, [passed, wait])
+  const { drafts, saver, draft, saved } = await beginEdit(t, [wait])
   drafts.type(draft.key, { name: 'Acer rubrum' })
   const sent = drafts.send(draft.key, saver)
   await arrived

@@ -480,16 +480,36 @@ t.test('a closed view stops', async (t) => {
   t.equal(view.list.length, 0)
 })
 
-t.test('a view that is told to catch up loads nothing unless it has no feed', async (t) => {
+t.test('a view that is paused follows no changes, and then loads what it shows', async (t) => {
   const service = await start(t, 3)
   const { view, proxy } = await open(t, service)
   await until(view, () => view.feed.state === 'live' && view.list.isComplete)
-  const before = reads(proxy)
-  view.catchUp()
-  t.equal(reads(proxy), before)
-  const { view: other } = await open(t, service, { feedClient: offline() })
-  await until(other, () => other.list.length === 3)
+  const [resume, resumeToo] = [view.pause(), view.pause()]
+  proxy.requests.length = 0
   await put(service, 1, 'Betula')
-  other.catchUp()
-  await until(other, () => other.list.find(1n)?.name === 'Betula')
+  resume()
+  t.same(proxy.requests, [], 'another run lasts')
+  resumeToo()
+  await until(view, () => view.list.find(1n)?.name === 'Betula')
+  t.match(proxy.requests[0], { line: /^GET \/changes\?after=latest/ })
+  t.equal(view.news, 0)
+})
+
+t.test('a view without a feed loads what it shows after a pause', async (t) => {
+  const service = await start(t, 3)
+  const { view } = await open(t, service, { feedClient: offline() })
+  await until(view, () => view.list.length === 3)
+  const resume = view.pause()
+  await put(service, 1, 'Betula')
+  resume()
+  await until(view, () => view.list.find(1n)?.name === 'Betula')
+})
+
+t.test('a view that is closed while it is paused stops', async (t) => {
+  const service = await start(t, 3)
+  const { view, following } = await open(t, service)
+  const resume = view.pause()
+  view.close()
+  await following
+  resume()
 })

@@ -9,6 +9,7 @@ import type {
   ChangeType,
   CountedRange,
   CountRequest,
+  Expectation,
   NewPlant,
   PageRequest,
   PlantChange,
@@ -133,8 +134,10 @@ export class PlantModel implements Modeled {
   }
 }
 
-function isExpected(stored: StoredPlant, expected: readonly string[] | undefined): boolean {
-  return expected === undefined || expected.includes(contentVersion(stored))
+function isExpected(stored: StoredPlant, expected: Expectation | undefined): boolean {
+  if (expected === undefined) return true
+  if ('name' in expected) return isSame(stored, put(stored, expected))
+  return expected.includes(contentVersion(stored))
 }
 
 /** The order of UTF-8, which differs from that of UTF-16. */

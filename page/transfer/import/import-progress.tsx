@@ -4,7 +4,7 @@ import { nounOf } from '../../../core/files/plant-file.ts'
 import type { Session } from '../../access/session.ts'
 import { RunDialog } from '../../changes/run-dialog.tsx'
 import type { UndoLog } from '../../changes/undo-log.ts'
-import { useRun } from '../../changes/use-run.ts'
+import { type OnBegin, useRun } from '../../changes/use-run.ts'
 import { explain } from '../../errors/error-text.ts'
 import { fieldsOf, rowReader } from '../file/plant-mapper.ts'
 import { refusedOf } from './import-examples.tsx'
@@ -20,8 +20,7 @@ const CHANGED: { readonly [Each in ConflictChoice]?: string } = {
 export interface ImportTarget {
   readonly session: Session
   readonly log: UndoLog
-  /** Called once plants have been imported. */
-  readonly onImported: () => void
+  readonly onBegin?: OnBegin | undefined
   readonly onClose: () => void
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
@@ -35,7 +34,7 @@ export function ImportProgress({
   mapping,
   comparison,
   onConflict,
-  onImported,
+  onBegin,
   onClose,
   onUndo,
 }: ImportTarget & ComparedFile & { readonly onConflict: ConflictChoice }) {
@@ -67,7 +66,7 @@ export function ImportProgress({
         const problem = error instanceof FileProblem ? error.message : explain(error)
         return `${problem} The rows before it were imported.`
       },
-      onEnd: onImported,
+      onBegin,
     },
   )
   const undo = () => {

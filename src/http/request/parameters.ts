@@ -177,7 +177,7 @@ function rejectedHeaders({ method, schema }: RouteOptions): RejectedHeaders {
 function preconditionAdvice(method: string, defined: readonly string[]): string {
   if (defined.includes('If-Match')) return 'use If-Match with the ETag that you read'
   if (method === 'PATCH')
-    return 'use ifMatch in each change, or the op create, which never changes an existing plant'
+    return 'use ifMatch or ifContent in each change, or the op create, which never changes an existing plant'
   return method === 'POST' ? 'it never changes an existing plant' : 'its response has no ETag'
 }
 

@@ -9,6 +9,7 @@ import {
   type ChangeResult,
   type ChangeType,
   contentVersion,
+  type Expectation,
   LIST_TEXT_MAX,
   type NewPlant,
   type NoMatch,
@@ -99,13 +100,20 @@ function decideUpdate(stored: StoredPlant, after: StoredPlant): Decision {
     : { result: 'changed', after }
 }
 
-/** The plant if it has one of the expected versions, or else why it does not match. */
+/** The plant if it is as expected, or else why it does not match. */
 function match(
   stored: StoredPlant | undefined,
-  expected: readonly string[] | undefined,
+  expected: Expectation | undefined,
 ): StoredPlant | NoMatch {
   if (stored === undefined) return 'plant-not-found'
-  return expected?.includes(contentVersion(stored)) === false ? 'plant-changed' : stored
+  return isExpected(stored, expected) ? stored : 'plant-changed'
+}
+
+/** Whether a plant has one of the expected versions, or the expected content. */
+export function isExpected(stored: StoredPlant, expected: Expectation | undefined): boolean {
+  if (expected === undefined) return true
+  if ('name' in expected) return hasSameContent(stored, putPlant(stored, expected))
+  return expected.includes(contentVersion(stored))
 }
 
 /** The result of a create whose id is taken. */
@@ -193,16 +201,17 @@ export function measureList(list: ChangeList): Size {
 function measureText(change: PlantChange): number {
   switch (change.type) {
     case 'update':
-      return textLength(change.patch) + measureVersions(change.expected)
+      return textLength(change.patch) + measureExpectation(change.expected)
     case 'remove':
-      return measureVersions(change.expected)
+      return measureExpectation(change.expected)
     case 'replace':
-      return textLength(change) + measureVersions(change.expected)
+      return textLength(change) + measureExpectation(change.expected)
     default:
       return textLength(change)
   }
 }
 
-function measureVersions(versions: readonly string[] = []): number {
-  return versions.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
+function measureExpectation(expected: Expectation = []): number {
+  if ('name' in expected) return textLength(expected)
+  return expected.reduce((sum, { length }) => sum + length + STRING_OVERHEAD, 0)
 }

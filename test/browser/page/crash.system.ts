@@ -94,7 +94,7 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
   t.test('but not a change that was saved while the tab crashed', async (t) => {
     const crashing = await begin(t)
     const saved = Promise.withResolvers<void>()
-    await crashing.page.route('**/plants/1', async (route) => {
+    await crashing.page.route('**/plants', async (route) => {
       if (route.request().method() !== 'PATCH') return route.continue()
       // The page does not get the response.
       await route.fetch()

@@ -3,12 +3,12 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { toJson } from '../../../client/json.ts'
 import type { Change } from '../../../service/store/change-feed.ts'
 import {
-  contentVersion,
   isRefusal,
   type PlantPage,
   type StoredPlant,
   StoreUnavailable,
 } from '../../../service/store/plant-store.ts'
+import { isExpected } from '../../../src/stores/shared/plant-change.ts'
 import { onChange } from '../../helpers/plants/single-changes.ts'
 import { pageWith, plantsIn } from '../../stores/plants.ts'
 import type { StoreFault } from './faulty-service.ts'
@@ -125,8 +125,7 @@ const unguardedUpdate: StoreFault = {
       async ({ expected, ...change }) => {
         const plant = await store.get(change.id)
         if (plant === undefined) return 'plant-not-found'
-        if (expected !== undefined && !expected.includes(contentVersion(plant)))
-          return 'plant-changed'
+        if (!isExpected(plant, expected)) return 'plant-changed'
         await setImmediate()
         return store.change(change)
       },

@@ -56,6 +56,16 @@ t.test('the last of repeated members wins', async (t) => {
   t.same(read(`{"id":${id},"id":4}`), { id: 4 })
 })
 
+t.test('an expected content is parsed like a plant', async (t) => {
+  const plant = '{"name":"a","id":9007199254740993,"tag":[1]}'
+  const content = { name: 'a', id: 9007199254740993n, tag: [] }
+  t.strictSame(read(`[{"ifContent":${plant},"id":4}]`), [{ ifContent: content, id: 4 }])
+  t.strictSame(read('{"ifContent":[{}],"id":4}'), { ifContent: [], id: 4 })
+  t.strictSame(read('{"ifContent":{"x":1},"y":2}'), { ifContent: { x: null } })
+  const nested = '{"ifContent":'.repeat(65)
+  t.throws(() => read(nested), { message: 'body is nested deeper than 64 levels' })
+})
+
 t.test('a member named __proto__ is unknown like any other', async (t) => {
   for (const name of ['__proto__', '\\u005f_proto__']) {
     const plant = read(`{"${name}":{"id":4},"id":5}`) as object
@@ -157,7 +167,8 @@ t.test('each body of the contract is a plant or an array of plants', async (t) =
     t.ok(named.length > 0)
     for (const [name, member] of named) {
       t.strictSame(read(`{"${name}":1}`), { [name]: 1 }, `${name} is built`)
-      t.notMatch([resolve(member).type].flat().join(), /object|array/, `${name} is a scalar`)
+      const isScalar = !/object|array/.test([resolve(member).type].flat().join())
+      t.equal(isScalar, name !== 'ifContent', `${name} is a scalar, or a plant`)
     }
   }
 })
@@ -251,7 +262,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const KNOWN = ['id', 'name', 'tag', 'op', 'ifMatch']
+const KNOWN = ['id', 'name', 'tag', 'op', 'ifMatch', 'ifContent']
 
 /** The names of the unknown members of all plants in a value. */
 function unknownNames(value: unknown): string[] {

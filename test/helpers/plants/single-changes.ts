@@ -3,6 +3,7 @@ import type {
   ChangeOf,
   ChangeOutcome,
   ChangeType,
+  Expectation,
   NewPlant,
   PlantChange,
   PlantPatch,
@@ -15,16 +16,11 @@ export function createIn(store: Store, plant: NewPlant) {
   return store.change({ ...plant, type: 'create' })
 }
 
-export function updateIn(
-  store: Store,
-  id: bigint,
-  patch: PlantPatch,
-  expected?: readonly string[],
-) {
+export function updateIn(store: Store, id: bigint, patch: PlantPatch, expected?: Expectation) {
   return store.change({ type: 'update', id, patch, expected })
 }
 
-export function removeFrom(store: Store, id: bigint, expected?: readonly string[]) {
+export function removeFrom(store: Store, id: bigint, expected?: Expectation) {
   return store.change({ type: 'remove', id, expected })
 }
 

@@ -161,7 +161,10 @@ function jsonText(schema: Schema, random: Random): string {
     return `[${Array.from({ length: 1 + random.below(5) }, () => jsonText(items, random))}]`
   }
   const { properties = {}, required = [] } = schema
-  const names = Object.keys(properties).filter((name) => required.includes(name) || random.oneIn(2))
+  const allowed = Object.keys(properties).filter(
+    (name) => required.includes(name) || random.oneIn(2),
+  )
+  const names = allowed.filter((name) => name !== 'ifContent' || !allowed.includes('ifMatch'))
   const members = random
     .shuffled(names)
     .map((name) => `${JSON.stringify(name)}:${memberText(name, properties, random)}`)

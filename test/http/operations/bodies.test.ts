@@ -68,6 +68,7 @@ const INVALID: [call: Call, body: string, message: string][] = [
   ...[
     ['name', '{"op":"remove","id":1,"name":"x"}'],
     ['ifMatch', '{"op":"create","id":1,"name":"x","ifMatch":"*"}'],
+    ['ifContent', '{"op":"create","id":1,"name":"x","ifContent":{"name":"x"}}'],
     ['nmae', '{"op":"update","id":1,"nmae":"x"}'],
     ['__proto__', '{"op":"remove","id":1,"__proto__":{"id":2}}'],
     ['x'.repeat(50), `{"op":"remove","id":1,"${'x'.repeat(1e5)}":1}`],
@@ -82,6 +83,25 @@ const INVALID: [call: Call, body: string, message: string][] = [
     ifMatch,
   ]),
   [LIST, '[{"op":"remove","id":1,"ifMatch":null}]', 'body/0/ifMatch must be string'],
+  [LIST, '[{"op":"remove","id":1,"ifContent":null}]', 'body/0/ifContent must be object'],
+  [LIST, '[{"op":"remove","id":1,"ifContent":[]}]', 'body/0/ifContent must be object'],
+  [
+    LIST,
+    '[{"op":"remove","id":1,"ifContent":{"tag":"x"}}]',
+    "body/0/ifContent must have required property 'name'",
+  ],
+  [
+    LIST,
+    '[{"op":"remove","id":1,"ifContent":{"id":1,"name":"x"}}]',
+    "body/0/ifContent must not have the property 'id'",
+  ],
+  ...['"op":"remove"', '"op":"update"', '"op":"replace","name":"x"'].map(
+    (change): (typeof INVALID)[number] => [
+      LIST,
+      `[{${change},"id":1,"ifMatch":"\\"x\\"","ifContent":{"name":"x"}}]`,
+      'body/0 must not have both ifMatch and ifContent',
+    ],
+  ),
 ]
 t.test('a body that violates the contract is rejected with the first problem', async (t) => {
   for (const [call, body, message] of INVALID) {

@@ -35,6 +35,10 @@ const REFUSED: [members: object, status: number, error: number, problem: string]
   [{ op: 'replace', name: 'Acer', ifMatch: '"other"' }, 412, 41201, CHANGED],
   [{ op: 'update', name: 'Acer', ifMatch: '"other"' }, 412, 41201, CHANGED],
   [{ op: 'remove', ifMatch: '"other"' }, 412, 41201, CHANGED],
+  [{ op: 'replace', name: 'Acer', ifContent: { name: 'Abies' } }, 412, 41201, CHANGED],
+  [{ op: 'update', name: 'Acer', ifContent: { name: 'Abies', tag: '' } }, 412, 41201, CHANGED],
+  [{ op: 'remove', ifContent: { name: 'abies', tag: 'Tree' } }, 412, 41201, CHANGED],
+  [{ op: 'remove', ifContent: { name: 'Abies', tag: 'Tree' } }, 404, 40402, MISSING],
   [{ op: 'replace', name: 'Acer' }, 404, 40402, MISSING],
   [{ op: 'update', name: 'Acer' }, 404, 40402, MISSING],
   [{ op: 'remove', ifMatch: ETAG }, 404, 40402, MISSING],
@@ -53,6 +57,18 @@ for (const [members, status, error, problem] of REFUSED) {
     t.strictSame(answer.json, { error, message: `body/2: plant ${id} ${problem}` })
   })
 }
+
+t.test('a change is made if the plant has the content that it expects', async (t) => {
+  const [first, second, third] = await store(3)
+  const ifContent = { name: 'Abies', tag: 'Tree' }
+  const list = [
+    { op: 'replace', id: first, name: 'Acer', ifContent },
+    { op: 'update', id: second, tag: null, ifContent },
+    { op: 'remove', id: third, ifContent },
+  ]
+  t.match(await send(list), { status: 200, json: { changed: 2, removed: 1 } })
+  t.match(await send(list), { status: 412, json: { message: /^body\/0: / } })
+})
 
 t.test('of several refused changes, the first in the list is named', async (t) => {
   const [first, second] = await store(2)

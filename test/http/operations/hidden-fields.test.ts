@@ -125,6 +125,15 @@ t.test('changes keep hidden fields, and an entity tag stays that of the whole pl
   t.match(await list('"op":"update","0":null'), { changed: 1 })
   t.match(await list('"op":"update","name":"Acer"'), { message: /changed/ })
   etag = await shownTag()
+  const listWith = async (content: string, json: string) =>
+    (await service.call({ method: 'PATCH', body: `[{"id":1,"ifContent":${content},${json}}]` }))
+      .json
+  const update = '"op":"update","tag":"Tree"'
+  t.match(await listWith('{"name":"Abies","tag":"Tree","0":"y"}', update), { message: /changed/ })
+  t.match(await listWith('{"name":"Abies","tag":"Tree","height":120}', update), {
+    message: /height/,
+  })
+  t.match(await listWith('{"name":"Abies","tag":"Tree"}', update), { unchanged: 1 })
   t.match(await list('"op":"update","height":1'), { message: /height/ })
   t.match(await list('"op":"replace","name":"Acer"'), { changed: 1 })
   t.equal(await storedPlant(), `{"id":1,"name":"Acer",${HIDDEN}}`)

@@ -125,7 +125,7 @@ for (const call of [...READS, ...CHANGES]) {
 
 const CHANGE_LIST: Call = { method: 'PATCH', path: '/plants', body: [{ op: 'remove', id: ID }] }
 const INSTEAD =
-  'use ifMatch in each change, or the op create, which never changes an existing plant'
+  'use ifMatch or ifContent in each change, or the op create, which never changes an existing plant'
 
 for (const [call, advice] of [
   [{ path: '/plants', body: plant }, 'it never changes an existing plant'],

@@ -1,14 +1,9 @@
 /** Runs of changes that lose requests and responses. `interleavings/` tests them among others, and canceled ones. */
 import { once } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import {
-  ConnectionError,
-  createClient,
-  PlantStoreError,
-  type StoredPlant,
-} from '../../../client/client.ts'
-import { deliver, type Intent } from '../../../page/changes/delivery.ts'
+import { createClient, PlantStoreError, type StoredPlant } from '../../../client/client.ts'
+import { save } from '../../../page/changes/change-run.ts'
+import type { Intent } from '../../../page/changes/intent.ts'
 import {
   answered,
   connectThrough,
@@ -88,7 +83,7 @@ for (const { what, faults, id } of [
   { what: 'a lost response', faults: [passed, lostResponse], id: 900n },
   { what: 'a busy service', faults: [passed, answered(503), answered(503)], id: 901n },
 ]) {
-  t.test(`a plant that is delivered alone continues after ${what}`, async (t) => {
+  t.test(`a plant that others have changed is changed after ${what}`, async (t) => {
     const seen = { id, name: 'Cornus', tag: 'Tree' }
     const theirs = { ...seen, tag: 'Shrub' }
     await store(service, [theirs])
@@ -109,32 +104,9 @@ t.test('a plant that comes and goes is tried a few times', async (t) => {
   ] as const) {
     const faults = Array.from({ length: times }, () => [exists, passed]).flat()
     const { client } = await connectThrough(t, service, faults, { retries: 1 })
-    const delivered = deliver(client, { id, before: undefined, after: { name: 'Abies' } }, true)
-    t.match(await delivered.catch((error) => error), outcome)
+    const saved = save(client, { id, before: undefined, after: { name: 'Abies' } }, true)
+    t.match(await saved.catch((error) => error), outcome)
   }
-})
-
-t.test('several plants that fail together ask the person once', async (t) => {
-  const seen = named('Erica', 1000, 3)
-  // All have changed.
-  await store(service, named('of others', 1000, 3))
-  const client = createClient(service)
-  let lookups = 0
-  const getPlant = async (id: bigint) => {
-    lookups += 1
-    if (lookups <= 3) throw new ConnectionError('lost')
-    return client.getPlant(id)
-  }
-  let failures = 0
-  const { counts } = await run(t, service, seen.map(tagging('Tree')), {
-    client: clientWith(client, { getPlant }),
-    onFailure: async () => {
-      failures += 1
-      await setImmediate()
-    },
-  })
-  t.equal(failures, 1)
-  t.same(counts, { ...NOTHING, changed: 3 })
 })
 
 /** Never responds, and cancels the run. */
@@ -154,7 +126,7 @@ t.test('a canceled run lists what a lost list may have done to plants of others'
       service,
       seen.map(({ id }) => ({ id, name: 'of others', tag: 'Tree' })),
     )
-  const faults = [lostResponse, after(change), passed, canceling(controller)]
+  const faults = [lostResponse, after(change), canceling(controller)]
   const { signal } = controller
   const { error, undo } = await runThrough(t, faults, seen.map(tagging('Tree')), { signal })
   t.match(error, { message: 'canceled' })
@@ -173,10 +145,14 @@ t.test('what the service has not done is not taken back', async (t) => {
   const client = createClient({ url: service.url, token })
   const canceled = new Error('canceled')
   const changePlants = () => Promise.reject(new PlantStoreError('plant-changed', 'changed'))
-  for (const each of [client, clientWith(client, { changePlants })]) {
+  for (const [each, error, refusals] of [
+    [client, canceled, 0],
+    [clientWith(client, { changePlants }), undefined, 3],
+  ] as const) {
     const onFailure = () => Promise.reject(canceled)
     const result = await run(t, service, plants.map(removing), { client: each, onFailure })
-    t.match(result, { undo: [], counts: NOTHING, error: canceled })
+    t.match(result, { undo: [], counts: NOTHING, error })
+    t.equal(result.refused.length, refusals)
   }
 })
 

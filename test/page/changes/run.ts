@@ -6,7 +6,7 @@ import {
   type ChangeOptions,
   ChangeRun,
 } from '../../../page/changes/change-run.ts'
-import type { Intent } from '../../../page/changes/delivery.ts'
+import type { Intent } from '../../../page/changes/intent.ts'
 import { type Exchange, type Fault, passed } from '../../client/faulty-proxy.ts'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import type { Service } from '../../helpers/service/service.ts'

@@ -1,7 +1,7 @@
 /** What takes changes back, in the storage of a tab. */
 import t, { type Test } from 'tap'
 import { TabStorage } from '../../../page/access/tab-storage.ts'
-import type { Intent } from '../../../page/changes/delivery.ts'
+import type { Intent } from '../../../page/changes/intent.ts'
 import { ForgottenError, UndoLog } from '../../../page/changes/undo-log.ts'
 import { describeService, FIR } from '../own-fields/nursery.ts'
 import { openTab } from '../tab.ts'

@@ -1,8 +1,9 @@
 /** Drafts of plants with own fields. */
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { PlantStoreError } from '../../../client/client.ts'
+import { PlantStoreError, type StoredPlant } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../core/contract/contract.ts'
-import { deliver } from '../../../page/changes/delivery.ts'
+import { save } from '../../../page/changes/change-run.ts'
 import type { Draft } from '../../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../../page/drafts/drafts.ts'
 import { explainField } from '../../../page/errors/field-error.ts'
@@ -11,15 +12,18 @@ import { describeService, FIR } from './nursery.ts'
 t.before(() => describeService(t))
 
 /** A client that records what it is asked to store. */
-function recorder(stored: object) {
+function recorder(stored: StoredPlant) {
   const calls: unknown[] = []
+  const { id: _, ...content } = stored
   const client = {
-    getPlant: async () => ({ plant: stored, etag: '"1"' }),
-    updatePlant: async (id: bigint, patch: object, { ifMatch }: { ifMatch: string }) => {
-      calls.push({ id, patch, ifMatch })
+    changePlants: async ([{ ifContent, ...change }]: [{ ifContent: object }]) => {
+      if (!isDeepStrictEqual(ifContent, content))
+        throw new PlantStoreError('plant-changed', 'changed')
+      calls.push(change)
+      return { created: 0, changed: 1, removed: 0, unchanged: 0 }
     },
-    createPlant: async (plant: object) => {
-      calls.push(plant)
+    async *plants() {
+      yield stored
     },
   } as unknown as Saver['client']
   return { calls, saver: { client, canRead: true, onSaved: () => {} } }
@@ -33,27 +37,27 @@ function edit(drafts: Drafts, typed: Parameters<Drafts['type']>[1]): number {
 }
 
 t.test('only what has changed is sent, so that unknown fields stay', async (t) => {
-  const { calls, saver } = recorder({ ...FIR, unknown: 'since the page was loaded' })
+  const { calls, saver } = recorder({ ...FIR, unknown: 'since the page was loaded' } as StoredPlant)
   const drafts = new Drafts()
   const key = edit(drafts, { height: '125', photo: undefined, constructor: 'L.' })
   await drafts.send(key, saver)
   t.same(drafts.all, [])
   const patch = { height: 125, photo: null, constructor: 'L.' }
-  t.strictSame(calls, [{ id: FIR.id, patch, ifMatch: '"1"' }])
+  t.strictSame(calls, [{ op: 'update', id: FIR.id, ...patch }])
 })
 
 t.test('own fields that only others have changed are merged', async (t) => {
   const id2 = FIR.id2 + 1n
-  const { calls, saver } = recorder({ ...FIR, id2 })
+  const { calls, saver } = recorder({ ...FIR, id2 } as StoredPlant)
   const intent = { id: FIR.id, before: FIR, after: { ...FIR, name: 'Acer' } }
   const { id, ...merged } = { ...FIR, id2, name: 'Acer' }
   const { id: _, ...earlier } = { ...FIR, id2 }
-  t.strictSame(await deliver(saver.client, intent, true), {
+  t.strictSame(await save(saver.client, intent, true), {
     kind: 'done',
     plant: merged,
     undo: { id, before: merged, after: earlier },
   })
-  t.strictSame(calls, [{ id, patch: { name: 'Acer' }, ifMatch: '"1"' }])
+  t.strictSame(calls, [{ op: 'update', id, name: 'Acer' }])
 })
 
 t.test('an own field that both have changed is a conflict', async (t) => {
@@ -73,7 +77,7 @@ t.test('an own field that both have changed is a conflict', async (t) => {
   drafts.choose(key, 'photo', 'stored', saver)
   t.match(drafts.open, { state: 'conflict', contested: ['id2'] })
   await drafts.choose(key, 'id2', 'mine', saver)
-  t.strictSame(calls, [{ id: FIR.id, patch: { name: 'Acer', id2: FIR.id2 + 2n }, ifMatch: '"1"' }])
+  t.strictSame(calls, [{ op: 'update', id: FIR.id, name: 'Acer', id2: FIR.id2 + 2n }])
 })
 
 t.test('text that is not a value is kept, and not sent', async (t) => {
@@ -98,22 +102,20 @@ t.test('text that is not a value is kept, and not sent', async (t) => {
 t.test('a deletion does not depend on what was typed', async (t) => {
   const drafts = new Drafts()
   edit(drafts, { price: 'free' })
-  const { saver } = recorder(FIR)
-  const deleted: bigint[] = []
-  Object.assign(saver.client, { deletePlant: async (id: bigint) => deleted.push(id) })
+  const { calls, saver } = recorder(FIR)
   await drafts.delete(FIR, saver)
-  t.same(deleted, [FIR.id])
+  t.strictSame(calls, [{ op: 'remove', id: FIR.id }])
 })
 
 t.test('a limit that the service checks is reported at its field', async (t) => {
   const { saver } = recorder(FIR)
-  const updatePlant = async () => {
+  const changePlants = async () => {
     throw new PlantStoreError(
       'invalid-body',
-      'body/height must be an int32 from 0 to 10000 or null',
+      'body/0/height must be an int32 from 0 to 10000 or null',
     )
   }
-  Object.assign(saver.client, { updatePlant })
+  Object.assign(saver.client, { changePlants })
   const drafts = new Drafts()
   const key = edit(drafts, { height: '10001' })
   await drafts.send(key, saver)
@@ -131,7 +133,8 @@ t.test('any member can be the one that the service refuses', async (t) => {
   t.strictSame(explained('body/a~1b~0c must not be empty'), { name: 'a/b~c', problem })
   t.strictSame(explained('body/name must be text'), { name: 'name', problem: 'Name must be text.' })
   t.strictSame(explained('body must be an object'), {})
-  const taken = explainField(new PlantStoreError('plant-exists', 'plant 7 already exists'))
+  t.strictSame(explained('body/0/name must be text'), explained('body/name must be text'))
+  const taken = explainField(new PlantStoreError('plant-exists', 'body/0: plant 7 already exists'))
   t.strictSame(taken, { name: 'id', problem: 'Plant 7 already exists.' })
   t.strictSame(explainField(new PlantStoreError('plant-changed', 'body/name differs')), {})
   t.strictSame(explainField(new TypeError('body/name is a bug')), {})

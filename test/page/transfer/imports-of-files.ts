@@ -5,7 +5,7 @@ import {
   type PlantStoreClient,
   type StoredPlant,
 } from '../../../client/client.ts'
-import type { Intent } from '../../../page/changes/delivery.ts'
+import type { Intent } from '../../../page/changes/intent.ts'
 import { openFile } from '../../../page/transfer/file/import-file.ts'
 import { matchKey } from '../../../page/transfer/file/matching.ts'
 import { NUMBERED } from '../../../page/transfer/file/numbering.ts'

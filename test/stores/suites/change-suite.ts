@@ -8,6 +8,13 @@ import { type Engine, opener } from '../store-suite.ts'
 
 const STALE = contentVersion({ name: 'stale' })
 
+const CONTENTS: readonly Plant[] = [
+  { name: 'a', tag: 'x' },
+  { name: 'a', tag: '' },
+  { name: 'a' },
+  { name: 'a', fields: '"height":1' },
+]
+
 /** The requirements of PlantStore.update and remove. */
 export function changeSuite(t: Test, engine: Engine): void {
   let store: PlantStore
@@ -40,6 +47,30 @@ export function changeSuite(t: Test, engine: Engine): void {
     const found = await Promise.all(plants.map(({ id }) => store.get(id)))
     t.equal(count(found, undefined), plants.length)
   })
+
+  for (const plant of CONTENTS) {
+    t.test(`only the expected content ${JSON.stringify(plant)} is changed`, async (t) => {
+      const id = await stored(plant)
+      for (const other of CONTENTS.filter((each) => each !== plant)) {
+        const expected = { id, ...other, clears: '"height":null' }
+        t.equal(await updateIn(store, id, { name: 'b' }, expected), 'plant-changed')
+        t.equal(await removeFrom(store, id, expected), 'plant-changed')
+        const list = [{ type: 'remove', id, expected }] as const
+        t.strictSame(await store.apply(list, 'all-or-none'), ['plant-changed'])
+      }
+      t.strictSame(await store.get(id), { id, ...plant })
+      // Fields that are neither expected nor expected to be missing do not matter.
+      const fields = plant.fields === undefined ? '"height":2' : `${plant.fields},"light":"sun"`
+      const lighter = await updateIn(store, id, { fields }, { id, ...plant })
+      t.strictSame(lighter, { id, ...plant, fields })
+      t.match(await updateIn(store, id, { name: 'b' }, { id, ...plant }), { name: 'b' })
+      const expected = { id, ...plant, name: 'b' }
+      t.strictSame(await store.apply([{ type: 'remove', id, expected }], 'all-or-none'), [
+        'removed',
+      ])
+      t.equal(await removeFrom(store, id, expected), 'plant-not-found')
+    })
+  }
 
   for (const plant of [{ name: 'a', tag: 'x' }, { name: 'a', tag: '' }, { name: 'a' }]) {
     t.test(`only the expected version of ${JSON.stringify(plant)} is changed`, async (t) => {

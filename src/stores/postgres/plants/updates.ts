@@ -1,12 +1,12 @@
 import { mergeFields } from '../../../../service/store/plant-content.ts'
-import {
-  type ChangeOf,
-  type ChangeOutcome,
-  contentVersion,
-  type NoMatch,
-  type PlantPatch,
-  type StoredPlant,
+import type {
+  ChangeOf,
+  ChangeOutcome,
+  NoMatch,
+  PlantPatch,
+  StoredPlant,
 } from '../../../../service/store/plant-store.ts'
+import { isExpected } from '../../shared/plant-change.ts'
 import {
   CONTENT_COLUMNS,
   contentValues,
@@ -90,7 +90,7 @@ function changeFound(client: Client, change: Change): Promise<PlantRow | NoMatch
     const [stored] = await client.query<PlantRow>(FIND, [change.id])
     if (stored === undefined) return 'plant-not-found'
     const plant = toPlant(stored)
-    if (change.expected?.includes(contentVersion(plant)) === false) return 'plant-changed'
+    if (!isExpected(plant, change.expected)) return 'plant-changed'
     const [text, values] = toStatement(change, plant)
     const conditional = `${text} AND ${hasContent(values.length + 1)} ${RETURNING}`
     const given = [...values, ...contentValues(plant)]

@@ -103,7 +103,18 @@ t.test('a name can have any 1 to 100 characters', async (t) => {
 })
 
 t.test('names of other members and of keywords are reserved', async (t) => {
-  for (const name of ['id', 'name', 'tag', 'op', 'ifMatch', '__proto__', '$ref', '$id', '$']) {
+  for (const name of [
+    'id',
+    'name',
+    'tag',
+    'op',
+    'ifMatch',
+    'ifContent',
+    '__proto__',
+    '$ref',
+    '$id',
+    '$',
+  ]) {
     const message = `p/${name}: this name is reserved`
     t.throws(() => readFieldSchema('p', name, string), { constructor: FieldError, message })
   }

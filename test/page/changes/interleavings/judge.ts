@@ -3,7 +3,7 @@ import { ok } from 'node:assert/strict'
 import type { Plant } from '../../../../client/client.ts'
 import { members } from '../../../../core/members/members.gen.ts'
 import { describePlants } from '../../../../core/members/plant.ts'
-import type { Intent } from '../../../../page/changes/delivery.ts'
+import type { Intent } from '../../../../page/changes/intent.ts'
 import type { Schedule } from '../../../interleavings/schedules.ts'
 import type { Write } from './shared-service.ts'
 

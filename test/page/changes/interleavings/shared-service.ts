@@ -1,20 +1,15 @@
 /** A service in memory that several clients use. Its requests take effect when the schedule says so. */
 import {
   ConnectionError,
-  type NewPlant,
   type Plant,
   type PlantChange,
-  type PlantPatch,
   PlantStoreError,
   UnknownOutcomeError,
 } from '../../../../client/client.ts'
-import { hasCondition } from '../../../../client/errors.ts'
 import { members } from '../../../../core/members/members.gen.ts'
 import { describePlants } from '../../../../core/members/plant.ts'
-import { entityTag } from '../../../../core/members/plant-version.ts'
 import type { ChangeClient } from '../../../../page/changes/change-run.ts'
-import { isRace } from '../../../../page/changes/delivery.ts'
-import { contentVersion } from '../../../../service/store/plant-store.ts'
+import { isRace } from '../../../../page/changes/refusal.ts'
 import type { Schedule } from '../../../interleavings/schedules.ts'
 
 const { hasSameContent, pickContent } = describePlants(members)
@@ -28,10 +23,6 @@ export interface Write {
   readonly id: bigint
   readonly stored: Plant | undefined
   readonly next: Plant | undefined
-}
-
-interface Condition {
-  readonly ifMatch?: unknown
 }
 
 interface CallOptions {
@@ -72,10 +63,8 @@ export class SharedService {
 
   /** What a run uses of a client. */
   client(author: string): ChangeClient {
-    const { plants: _plants, ...single } = { ...this.#single(author), plants: undefined }
     const self = this
     return {
-      ...single,
       changePlants: (changes: readonly PlantChange[], { signal }: CallOptions = {}) => {
         const isUncertain = (error: unknown) =>
           isRace(error) && changes.some(({ op }) => op !== 'create')
@@ -92,26 +81,6 @@ export class SharedService {
         yield* found
       },
     } as unknown as ChangeClient
-  }
-
-  #single(author: string) {
-    const isUncertain = (error: unknown) => hasCondition(error, 'plant-changed')
-    const change = (each: PlantChange, signal: AbortSignal | undefined) =>
-      this.#call({ author, signal, isUncertain }, () => this.#apply(author, [each]))
-    return {
-      createPlant: ({ id, ...plant }: NewPlant, { signal }: CallOptions = {}) =>
-        change({ op: 'create', id, ...plant }, signal),
-      getPlant: (id: bigint, { signal }: CallOptions = {}) =>
-        this.#call({ author, signal }, () => {
-          const plant = this.plants.get(id)
-          if (plant === undefined) throw new PlantStoreError('plant-not-found', 'not found')
-          return { plant: { id, ...plant }, etag: tagOf(plant) }
-        }),
-      updatePlant: (id: bigint, patch: PlantPatch, { ifMatch, signal }: CallOptions & Condition) =>
-        change({ op: 'update', id, ...patch, ifMatch } as PlantChange, signal),
-      deletePlant: (id: bigint, { ifMatch, signal }: CallOptions & Condition) =>
-        change({ op: 'remove', id, ifMatch } as PlantChange, signal),
-    }
   }
 
   /** Carries out all changes, or none. */
@@ -189,7 +158,7 @@ function applyTo(plants: Plants, change: PlantChange) {
     throw new PlantStoreError('plant-exists', 'exists')
   }
   if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
-  if (change.ifMatch !== undefined && change.ifMatch !== tagOf(stored))
+  if (!hasSameContent(stored, change.ifContent))
     throw new PlantStoreError('plant-changed', 'changed')
   if (op === 'remove') {
     plants.delete(id)
@@ -197,8 +166,4 @@ function applyTo(plants: Plants, change: PlantChange) {
   }
   plants.set(id, pickContent({ ...stored, ...change }))
   return 'changed'
-}
-
-function tagOf(plant: Plant): string {
-  return entityTag(contentVersion(plant))
 }
