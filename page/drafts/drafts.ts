@@ -1,6 +1,6 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
-import { save } from '../changes/change-run.ts'
+import { type ChangeClient, save } from '../changes/change-run.ts'
 import type { Intent } from '../changes/intent.ts'
 import { explain, isRejected, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
@@ -22,7 +22,7 @@ import { blank, findInvalid, type Typed, typedOf } from './typed.ts'
 
 /** Sends drafts. */
 export interface Saver {
-  readonly client: Parameters<typeof save>[0]
+  readonly client: ChangeClient
   readonly canRead: boolean
   /** Called once a change is saved. */
   onSaved(change: PlantState, saved: Saved): void

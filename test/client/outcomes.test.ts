@@ -196,6 +196,19 @@ t.test('a list with ifMatch is uncertain if its created plant was changed meanwh
   t.match(error, { name: 'UnknownOutcomeError', message: /body\/0: .* already exists/ })
 })
 
+t.test('a list with ifContent may have taken effect in an earlier attempt', async (t) => {
+  const ifContent = { name: 'before', tag: 'Tree' }
+  for (const change of [
+    { op: 'remove', ifContent },
+    { op: 'update', tag: null, ifContent },
+  ] as const) {
+    const { client, id } = await prepare(lostResponse)
+    const error = await thrownBy(client.changePlants([{ ...change, id }]))
+    t.match(error, { name: 'UnknownOutcomeError' }, change.op)
+    t.match(await thrownBy(client.changePlants([{ ...change, id }])), { name: 'PlantStoreError' })
+  }
+})
+
 t.test('a list without ifMatch throws the refusal of its last attempt', async (t) => {
   const { client, id, proxy } = await prepare()
   proxy.faults = [lost, overtaken(id, () => removeFrom(service.store, id))]

@@ -80,6 +80,6 @@ t.test(
         equal(page.drafts.unsaved.length, 0, 'everything can be saved')
         page.checkEnd()
       },
-      { numRuns: runs(200) },
+      { numRuns: runs(400) },
     ),
 )

@@ -169,9 +169,10 @@ export class Page {
     if (json.includes('key')) this.drafts.load(json)
   }
 
-  /** Reports changes to the page, in their order. */
+  /** Reports changes to the page, in their order, and late, so that the page often sends what others have overtaken. */
   #report(change: PlantState): void {
     this.#reported = this.#reported
+      .then(() => this.#schedule.steps(3))
       .then(() => this.#schedule.step(`report ${change.plant?.name} ${change.plant?.tag}`))
       .then(() => {
         this.#show(change)

@@ -88,7 +88,7 @@ export class PageService {
         return { ...NOTHING, created: 1 }
       }
       if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
-      if (!hasSameContent(stored, change.ifContent))
+      if (change.ifContent !== undefined && !hasSameContent(stored, change.ifContent))
         throw new PlantStoreError('plant-changed', 'changed')
       const next = op === 'remove' ? undefined : pickContent({ ...stored, ...change })
       if (hasSameContent(stored, next)) return { ...NOTHING, unchanged: 1 }

@@ -91,7 +91,15 @@ interface ListedChange {
 
 const COUNTS = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
-const ifMatchOf = (before: Content | undefined) => before && { ifMatch: tagOf(before) }
+/** What a change of a list expects, as its version or as its content. */
+const expectation = (contents: Contents) =>
+  fc.record({ id, before: version(contents), isContent: fc.boolean() }).map((given) => {
+    const { id, before, isContent } = given
+    if (before === undefined) return { id, json: {}, expected: undefined }
+    return isContent
+      ? { id, json: { ifContent: before }, expected: { id, ...toPlant(before) } }
+      : { id, json: { ifMatch: tagOf(before) }, expected: [versionOf(before)] }
+  })
 
 const listedCreate = ({ content }: Contents): fc.Arbitrary<ListedChange> =>
   fc.record({ id, content }).map(({ id, content }) => {
@@ -107,15 +115,15 @@ const listedUpdate = (
   op: string,
   { json, patch }: { readonly json: object; readonly patch: PlantPatch },
 ): fc.Arbitrary<ListedChange> =>
-  fc.record({ id, before: version(contents) }).map(({ id, before }) => ({
-    json: { op, id, ...json, ...ifMatchOf(before) },
+  expectation(contents).map(({ id, json: condition, expected }) => ({
+    json: { op, id, ...json, ...condition },
     apply: (model) => {
       const stored = model.get(id)
       const result = model.change({
         type: 'update',
         id,
         patch,
-        expected: before && [versionOf(before)],
+        expected,
       })
       if (typeof result === 'string') return REJECTED[result]
       return versionTag(result) === versionTag(stored as Plant) ? 'unchanged' : 'changed'
@@ -123,10 +131,10 @@ const listedUpdate = (
   }))
 
 const listedRemove = (contents: Contents): fc.Arbitrary<ListedChange> =>
-  fc.record({ id, before: version(contents) }).map(({ id, before }) => ({
-    json: { op: 'remove', id, ...ifMatchOf(before) },
+  expectation(contents).map(({ id, json, expected }) => ({
+    json: { op: 'remove', id, ...json },
     apply: (model) => {
-      const result = model.change({ type: 'remove', id, expected: before && [versionOf(before)] })
+      const result = model.change({ type: 'remove', id, expected })
       return result === 'removed' || result === 'unchanged' ? result : REJECTED[result]
     },
   }))

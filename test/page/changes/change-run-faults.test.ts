@@ -95,6 +95,19 @@ for (const { what, faults, id } of [
   })
 }
 
+t.test(
+  'what others do after a lost request, which was looked for, is not taken back',
+  async (t) => {
+    const [seen] = named('Cydonia', 940, 1)
+    await store(service, [seen as StoredPlant])
+    const rename = (name: string, tag?: string) => () =>
+      store(service, [{ id: 940n, name, ...(tag && { tag }) }])
+    const faults = [lost, after(rename('theirs')), passed, after(rename('theirs too', 'Tree'))]
+    const { counts, undo } = await runThrough(t, faults, [tagging('Tree')(seen as StoredPlant)])
+    t.same([counts, undo], [{ ...NOTHING, unchanged: 1 }, []])
+  },
+)
+
 t.test('a plant that comes and goes is tried a few times', async (t) => {
   const json = { 'content-type': 'application/json' }
   const exists = answered(409, json, '{"error":40901,"message":"x"}')

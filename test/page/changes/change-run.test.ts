@@ -55,6 +55,13 @@ t.test('what is as wanted is not sent', async (t) => {
   t.same(proxy.requests, [])
 })
 
+t.test('plants that are all there already may be those of others', async (t) => {
+  const plants = named('Aronia', 2011, 3)
+  await store(service, plants)
+  const { counts, undo, unknown } = await run(t, service, plants.map(adding))
+  t.same([counts, undo, unknown], [{ ...NOTHING, unchanged: 3 }, [], 3])
+})
+
 t.test('what others have changed is merged by member, or refused', async (t) => {
   const seen = named('Betula', 3001, 100)
   const renamed = [{ id: 3101n, name: 'Carex', tag: 'Grass' }, ...named('Cedrus', 3102, 3), ...seen]

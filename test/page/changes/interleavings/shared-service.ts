@@ -158,7 +158,7 @@ function applyTo(plants: Plants, change: PlantChange) {
     throw new PlantStoreError('plant-exists', 'exists')
   }
   if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
-  if (!hasSameContent(stored, change.ifContent))
+  if (change.ifContent !== undefined && !hasSameContent(stored, change.ifContent))
     throw new PlantStoreError('plant-changed', 'changed')
   if (op === 'remove') {
     plants.delete(id)
