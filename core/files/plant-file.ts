@@ -65,7 +65,7 @@ export interface PlantFile {
 }
 
 /** How much of a file of text is examined. */
-export const START_BYTES = 2 ** 20
+export const START_BYTES = 2 ** 18
 
 const SAMPLE_RECORDS = 200
 

@@ -38,3 +38,8 @@ function expectNumber(text: string): string {
   if (/^\s*-?(0|[1-9]\d*)(\.\d+)?\s*$/.test(text)) return 'must have fewer digits'
   return 'must be a number, written like 4 or -1.5'
 }
+
+/** A problem for people who have typed text, and do not know that a patch can also have null. */
+export function inPlainWords(problem: string): string {
+  return problem.replace(/\ban int(?:32|64)\b/, 'a whole number').replace(/ or null$/, '')
+}

@@ -60,11 +60,6 @@ function isShorter(text: string, length: number): boolean {
   return text.length < 2 * length && text.replace(/./gsu, '.').length < length
 }
 
-/** A problem for people who have typed text, and do not know that a patch can also have null. */
-export function inPlainWords(problem: string): string {
-  return problem.replace(/\ban int(?:32|64)\b/, 'a whole number').replace(/ or null$/, '')
-}
-
 /** Whether a database can return a string unchanged. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()

@@ -1,5 +1,5 @@
 import { PlantStoreError } from '../../client/client.ts'
-import { inPlainWords } from '../../core/members/value-rules.ts'
+import { inPlainWords } from '../../core/members/member-text.ts'
 import { contentMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { toSentence } from './error-text.ts'

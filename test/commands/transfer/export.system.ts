@@ -29,7 +29,7 @@ const ndjson = `{"id":-9223372036854775808,"name":"a \\"quote\\"\\r\\nand\u2028l
 `
 
 const csv = `id,name,tag
--9223372036854775808,"a ""quote""\r\nand\u2028lines",
+"-9223372036854775808","a ""quote""\r\nand\u2028lines",
 2,"Abronia bolackii N.D. Atwood, S.L. Welsh & K.D. Heil",""
 9223372036854775807,"",Forb/herb
 `
