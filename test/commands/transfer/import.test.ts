@@ -2,7 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import t from 'tap'
+import { addReadOptions } from '../../../src/commands/transfer/read-options.ts'
 import { openDatabase } from '../../../src/stores/sqlite/file/database.ts'
 import { importsOf } from '../../helpers/plants/imports.ts'
 import { runHere } from '../../helpers/processes/command-here.ts'
@@ -126,4 +128,39 @@ t.test('a JSON array is imported into a database in a new folder', async (t) => 
     stderr: 'item 2: name is missing\n',
   })
   t.ok(existsSync(database))
+})
+
+t.test('options say how a file is written', async (t) => {
+  const { file, load, stored } = importsOf(t)
+  const odd = file('odd.txt', "Our plants\nNr~Name\n1~'Abies~alba'\n2~Ã—\n")
+  const options = ['--separator', '~', '--quote', 'single', '--header', '2']
+  t.match(await load([odd, ...options]), {
+    code: 0,
+    stdout: /^read as csv: separator "~", quote ', header 2, id from "Nr", name from "Name"\n/,
+    stderr: /^Line 4: the name Ã— is garbled: Ã— was × until a program read the file in the wrong /,
+  })
+  t.match(stored(), [
+    { id: 1, name: 'Abies~alba' },
+    { id: 2, name: 'Ã—' },
+  ])
+  for (const [option, value, says] of [
+    ['--separator', 'ab', 'Expected comma, semicolon, tab, none, or one character other than'],
+    ['--quote', 'x', 'Expected double, single or none.'],
+    ['--header', '31', 'Expected a line from 1 to 30, or none.'],
+  ] as const) {
+    const command = addReadOptions(new Command())
+      .exitOverride()
+      .configureOutput({ writeErr() {} })
+    t.throws(() => command.parse([option, value], { from: 'user' }), { message: says })
+  }
+  const names = [
+    '--separator',
+    'none',
+    '--header',
+    'none',
+    '--new-ids',
+    '--column',
+    'name=Column 1',
+  ]
+  t.match(await load([odd, ...names]), { code: 0, stdout: /^created 4$/m })
 })

@@ -346,6 +346,14 @@ for (const {
   })
 }
 
+const ONE_OBJECT = /^This is one JSON object without an array of objects. Write the plants as /
+
+t.test('JSON without an array is none, even if that is chosen', async (t) => {
+  await t.rejects(recognize('{\n"id": 1,\n"name": "a"\n}', { format: 'json' }), {
+    message: ONE_OBJECT,
+  })
+})
+
 t.test('another array can be chosen', async (t) => {
   const content = `{"included": [{"x": 1}], "data": ${json(BOTH)}}`
   t.equal((await recognize(content)).array, 'included')
@@ -353,7 +361,6 @@ t.test('another array can be chosen', async (t) => {
 })
 
 const AS_TABLE = 'Open it in its program, and save or export the plants as XLSX or CSV.'
-const ONE_OBJECT = /^This is one JSON object without an array of objects. Write the plants as /
 
 for (const { what, content, message } of [
   { what: 'an empty file', content: '', message: 'This file is empty.' },

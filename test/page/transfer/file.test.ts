@@ -1,6 +1,8 @@
 import t from 'tap'
 import { FileProblem } from '../../../core/files/file-kind.ts'
+import { members } from '../../../core/members/members.gen.ts'
 import { describeBytes, FILE_BYTES_MAX, openFile } from '../../../page/transfer/file/import-file.ts'
+import { writePlants } from '../../core/files/xlsx/workbooks.ts'
 
 function fileOf(content: string, name = 'plants.csv'): File {
   return new File([content], name)
@@ -104,6 +106,14 @@ for (const { what, readable } of [
     t.match(error, { message: 'This file cannot be read. If it is a folder, choose a file in it.' })
   })
 }
+
+t.test('a workbook is read', async (t) => {
+  const workbook = await writePlants(members, [{ id: 2n ** 60n, name: '=1+1', tag: '' }])
+  const file = await openFile(new File([workbook], 'plants.xlsx'))
+  t.match(file, { format: 'xlsx', sheets: ['plants'], header: 1 })
+  const [record] = await Array.fromAsync(file.records())
+  t.match(record, { number: 2, values: { 0: String(2n ** 60n), 1: '=1+1', 2: '' } })
+})
 
 t.test('sizes are rounded up', async (t) => {
   t.equal(describeBytes(1), '1 kB')
