@@ -117,6 +117,8 @@ t.test('settings can be given as options, and undefined options are ignored', as
   t.same(readdirSync(folder).sort(), ['plants.csv', 'plants.db'], 'no token file is written')
   const second = await startStore(t, options)
   t.equal(await listPlants(second), '[{"id":4,"name":"Abies alba Mill.","tag":"Tree"}]')
+  // Its writer must not open the database once the folder is gone.
+  await second.close()
 })
 
 t.test('embedding loads neither the packages of the command line nor faults', async (t) => {
