@@ -12,7 +12,7 @@ export interface Column {
   readonly label: string
 }
 
-/** The keys of the columns for each member of a plant, whose texts a space joins. The file says nothing of others. */
+/** The keys of the columns for each member of a plant, which a space joins. The file says nothing of other members. */
 export type Mapping = { readonly [name: string]: readonly string[] }
 
 /** The keys of the columns for a member. */
@@ -71,44 +71,47 @@ export function guessMapping(
   sample: readonly FileRecord[],
 ): Mapping {
   const taken = new Set<string>()
-  const choose = (isMatch: (column: Column) => boolean): readonly string[] => {
-    const key = columns.find((column) => !taken.has(column.key) && isMatch(column))?.key
-    if (key !== undefined) taken.add(key)
-    return key === undefined ? [] : [key]
-  }
   const chosen = new Map<string, readonly string[]>()
+  const choose = (name: string, keys: readonly string[]) => {
+    if (chosen.has(name) || keys.length === 0) return
+    chosen.set(name, keys)
+    for (const key of keys) taken.add(key)
+  }
   const guess = (name: string, isMatch: (column: Column) => boolean) => {
-    if (chosen.get(name)?.length) return
-    chosen.set(
-      name,
-      choose((column) => isMatch(column) && (name !== 'id' || canBeIds(column, sample))),
-    )
+    const isFree = ({ key }: Column) => !taken.has(key)
+    const canBe = (column: Column) => name !== 'id' || canBeIds(column, sample)
+    const found = columns.find((each) => isFree(each) && isMatch(each) && canBe(each))
+    choose(name, found === undefined ? [] : [found.key])
   }
   for (const { name } of members) guess(name, (column) => column.label === name)
   for (const { name } of members) guess(name, (column) => column.name.trim() === name)
   for (const member of members) if (member.schema) guess(member.name, hasNameOf(member))
-  chosen.set('name', chosen.get('name')?.length ? (chosen.get('name') ?? []) : chooseParts(columns))
-  for (const key of chosen.get('name') ?? []) taken.add(key)
+  choose('name', findParts(columns))
   for (const { name } of members) {
-    const synonyms = Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? []) : []
-    for (const synonym of synonyms) guess(name, (column) => toLetters(column.name) === synonym)
+    for (const synonym of synonymsOf(name)) {
+      guess(name, (column) => toLetters(column.name) === synonym)
+    }
   }
   guess('name', (column) => toLetters(column.name).includes('name'))
   // Without a header, the first column of words.
   const isNameless = columns.every(({ name }) => name === '')
   guess('name', ({ key }) => isNameless && sample.some(({ values }) => isWords(values[key])))
-  return Object.fromEntries([...chosen].filter(([, keys]) => keys.length > 0))
+  return Object.fromEntries(chosen)
 }
 
 /** Whether the name of a column says that it has a member. */
 export function isNamed(members: readonly Member[], column: string): boolean {
   const letters = toLetters(column)
-  const isSynonym = ({ name }: Member) =>
-    Object.hasOwn(SYNONYMS, name) && SYNONYMS[name]?.includes(letters)
+  const isSynonym = ({ name }: Member) => synonymsOf(name).includes(letters)
   return members.some((member) => hasNameOf(member)({ name: column }) || isSynonym(member))
 }
 
-function chooseParts(columns: readonly Column[]): readonly string[] {
+function synonymsOf(name: string): readonly string[] {
+  return Object.hasOwn(SYNONYMS, name) ? (SYNONYMS[name] ?? []) : []
+}
+
+/** The columns that make up a scientific name. */
+function findParts(columns: readonly Column[]): readonly string[] {
   const [genus, species, author] = NAME_PARTS.map((names: readonly string[]) =>
     columns.find(({ name }) => names.includes(toLetters(name))),
   )
@@ -143,7 +146,7 @@ function isWords(value: unknown): boolean {
 }
 
 /** Whether a value from a file is an id. */
-export function isId(value: unknown): boolean {
+function isId(value: unknown): boolean {
   return typeof value === 'string'
     ? parseInt64(value.trim()) !== undefined
     : typeof value === 'bigint'

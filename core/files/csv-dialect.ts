@@ -1,7 +1,8 @@
+import { known } from '../known.ts'
 import type { Member } from '../members/members.ts'
 import { isNamed } from './columns.ts'
 import { CsvReader, type Dialect, type Quote, type Separator } from './csv-reader.ts'
-import type { FileRecord } from './file-record.ts'
+import { type FileRecord, MalformedFile, type RecordReader } from './file-record.ts'
 
 /** The line that names the columns. */
 export type Header = number | 'none'
@@ -14,7 +15,7 @@ export interface DialectChoices {
 }
 
 /** The separators that are recognized, those first that are rarer in names. Asterisks come last. */
-export const separators = ['\t', '|', ';', ','] as const
+const SEPARATORS = ['\t', '|', ';', ','] as const
 
 const RARE_SEPARATOR = '*'
 
@@ -24,11 +25,15 @@ export const SAMPLE_RECORDS = 200
 /** The header is looked for in so many records, because a title or the names of people can precede it. */
 export const HEADER_MAX = 30
 
-/** How much of a file is compared: a record can be long. */
-const SAMPLE_LENGTH = 2 ** 18
-
 /** A first line such as `sep=;` names the separator, as in Excel. */
 const SEPARATOR_LINE = /^"?sep=(\t|[^\w"'\s])"?[\t ,;]*(?:\r\n|\r|\n|$)/i
+
+/** The start of a file, decoded. */
+export interface TextStart {
+  readonly text: string
+  /** Whether that is the whole file. */
+  readonly isWhole: boolean
+}
 
 /** How a file is written, and its first records. */
 export interface DetectedDialect {
@@ -42,33 +47,29 @@ export interface DetectedDialect {
  * Recognizes how a file of cells is written: the separator by what most records agree on, and the header by the names of
  * members.
  *
- * @param start the start of the text, without a byte order mark
- * @param isWhole whether that is the whole text
+ * @param start the start of the text, without a byte order mark, and whether that is all
  */
 export function detectDialect(
-  start: string,
-  isWhole: boolean,
+  start: TextStart,
   members: readonly Member[],
   choices: DialectChoices = {},
 ): DetectedDialect {
-  const text = start.slice(0, SAMPLE_LENGTH)
-  const isAll = isWhole && text.length === start.length
+  const { text } = start
   const [line, named] = SEPARATOR_LINE.exec(text) ?? []
   const hasReturnsOnly = !text.includes('\n') && text.includes('\r')
   const read = (separator: Separator, quote: Quote): Candidate => {
     const firstLine = line === undefined ? 1 : 2
     const dialect: Dialect = { separator, quote, hasReturnsOnly, firstLine }
-    return describe(dialect, take(dialect, text, isAll), members)
+    return describe(dialect, takeRecords(new CsvReader(dialect), start), members)
   }
   const chosen = choices.separator ?? named
   const quote = choices.quote ?? guessQuote(text)
-  const candidates = (chosen === undefined ? separators : [chosen]).map((each) => read(each, quote))
+  const candidates = (chosen === undefined ? SEPARATORS : [chosen]).map((each) => read(each, quote))
   // As in the files of GBIF.
   if (choices.quote === undefined && (chosen ?? '\t') === '\t') candidates.push(read('\t', ''))
-  const { dialect, records, width } =
-    best(candidates, chosen !== undefined) ??
-    best([read(RARE_SEPARATOR, quote)], false) ??
-    read('', quote)
+  const otherwise = () =>
+    chosen === undefined ? (best([read(RARE_SEPARATOR, quote)]) ?? read('', quote)) : candidates[0]
+  const { dialect, records, width } = known(best(candidates) ?? otherwise())
   const header = choices.header ?? guessHeader(records, width, members)
   const firstLine = header === 'none' ? dialect.firstLine : header
   return { dialect: { ...dialect, ...(firstLine !== undefined && { firstLine }) }, header, records }
@@ -86,24 +87,39 @@ interface Candidate {
   readonly score: number
 }
 
-function best(candidates: readonly Candidate[], isChosen: boolean): Candidate | undefined {
+/** The candidate whose records agree best, if those of any do. */
+function best(candidates: readonly Candidate[]): Candidate | undefined {
   let found: Candidate | undefined
   for (const each of candidates) {
     const { named, score } = found ?? { named: 0, score: 0 }
     // Names and other text can have separators as regularly as rows.
     if (each.named > named || (each.named === named && each.score > score)) found = each
   }
-  return found ?? (isChosen ? candidates[0] : undefined)
+  return found
 }
 
-function take(dialect: Dialect, text: string, isAll: boolean): readonly FileRecord[] {
-  const reader = new CsvReader(dialect)
+/**
+ * Reads the first records that are not blank.
+ *
+ * @param start only the last record of a part of a file can be incomplete
+ */
+export function takeRecords(
+  reader: RecordReader,
+  { text, isWhole }: TextStart,
+  count = SAMPLE_RECORDS,
+): readonly FileRecord[] {
   const records: FileRecord[] = []
-  for (const record of reader.read(text)) {
-    if (records.push(record) === SAMPLE_RECORDS) return records
+  const parts = [() => reader.read(text), ...(isWhole ? [() => reader.end()] : [])]
+  try {
+    for (const part of parts) {
+      for (const record of part()) {
+        if (!record.isBlank && records.push(record) === count) return records
+      }
+    }
+  } catch (error) {
+    // It is reported when the file is read.
+    if (!(error instanceof MalformedFile)) throw error
   }
-  // The last record can be incomplete otherwise.
-  if (isAll) records.push(...reader.end())
   return records
 }
 
@@ -135,32 +151,31 @@ function describe(
   records: readonly FileRecord[],
   members: readonly Member[],
 ): Candidate {
-  const filled = records.filter(({ isBlank }) => !isBlank)
-  const { length } = filled
-  const { width, count, first } = commonWidth(filled)
+  const { length } = records
+  const { width, count, first } = commonWidth(records)
   const isEnough = count >= Math.min(3, length) || count >= length / 2
   const share = isEnough && first < HEADER_MAX ? count / (length - first) : 0
-  const faults = filled.filter(({ isMalformed }) => isMalformed).length
-  const isRegular = faults <= filled.length / 2
+  const faults = records.filter(({ isMalformed }) => isMalformed).length
+  const isRegular = faults <= length / 2
   // Quotes are read as such unless that causes faults.
-  const quality = dialect.quote === '' ? 0.9 : 1 - faults / Math.max(filled.length, 1)
-  const most = Math.max(0, ...filled.slice(0, HEADER_MAX).map((each) => countNames(each, members)))
-  const named = isOwnHeader(filled[0], members) ? Number.POSITIVE_INFINITY : most > 1 ? most : 0
+  const quality = dialect.quote === '' ? 0.9 : 1 - faults / Math.max(length, 1)
+  const most = Math.max(0, ...records.slice(0, HEADER_MAX).map((each) => countNames(each, members)))
+  const named = isOwnHeader(records[0], members) ? Number.POSITIVE_INFINITY : most > 1 ? most : 0
   const score = isRegular ? share * share * quality * (width - 1) : 0
   return { dialect, records, width, named, score }
 }
 
 /**
- * The first record with the most names of members, or the first wide one with several fields. Unless it
- * has several names, there is no header if it has a number where the next record has one too, or if there is only one
- * column, without a name.
+ * The first record with the most names of members, or the first one with as many fields as most. Unless it has several
+ * names, there is no header if it has a number where the next record has one too, or if there is only one column, without
+ * a name.
  */
 function guessHeader(
   records: readonly FileRecord[],
   width: number,
   members: readonly Member[],
 ): Header {
-  const first = records.filter(({ isBlank }) => !isBlank).slice(0, HEADER_MAX)
+  const first = records.slice(0, HEADER_MAX)
   const [own] = first
   if (own !== undefined && isOwnHeader(own, members)) return own.number
   const cells = first.map(({ values }) => Object.values(values).map((cell) => String(cell ?? '')))

@@ -12,6 +12,8 @@ interface OtherKind {
   readonly remedy?: string
 }
 
+const ZIP = 'PK\x03\x04'
+
 /** How other files start. */
 const STARTS: readonly (readonly [start: string, kind: OtherKind])[] = [
   ['\x89PNG', { is: 'an image' }],
@@ -24,6 +26,7 @@ const STARTS: readonly (readonly [start: string, kind: OtherKind])[] = [
   ],
   ['{\\rtf', { is: 'a text document', remedy: AS_TABLE }],
   ['\x1f\x8b', { is: 'a file compressed by gzip', remedy: UNPACK }],
+  [ZIP, { is: 'a ZIP file', remedy: UNPACK }],
   ['BZh', { is: 'a file compressed by bzip2', remedy: UNPACK }],
   ['\x28\xb5\x2f\xfd', { is: 'a file compressed by Zstandard', remedy: UNPACK }],
   ['\xfd7zXZ', { is: 'a file compressed by xz', remedy: UNPACK }],
@@ -38,8 +41,8 @@ const STARTS: readonly (readonly [start: string, kind: OtherKind])[] = [
   ],
 ]
 
-/** Text that is not a list of plants, after a byte order mark and whitespace. */
-const TEXTS: readonly (readonly [pattern: RegExp, kind: OtherKind])[] = [
+/** How other text starts, after a byte order mark and whitespace. */
+const TEXT_STARTS: readonly (readonly [pattern: RegExp, kind: OtherKind])[] = [
   [
     /^<(?:!doctype|html|table|head|body|meta|div|style)\b/i,
     { is: 'a web page, even if its name ends in .xls', remedy: AS_TABLE },
@@ -60,34 +63,46 @@ const TEXTS: readonly (readonly [pattern: RegExp, kind: OtherKind])[] = [
   ],
 ]
 
+/** Parts of an Office document. */
+const PACKAGE = /\[Content_Types\]\.xml|_rels\/|xl\//
+
 const SHEET = 'application/vnd.oasis.opendocument.spreadsheet'
 
 /** How much of a file is examined. */
 const START_LENGTH = 2 ** 12
 
+/** Whether a file is a workbook, or another Office document of that kind, given its first bytes. */
+export function isWorkbook(start: Uint8Array): boolean {
+  const text = toText(start)
+  return text.startsWith(ZIP) && !text.includes(SHEET) && PACKAGE.test(text)
+}
+
 /**
- * Recognizes a workbook, and other files that are not text with plants.
+ * Refuses files that are neither workbooks nor text with plants.
  *
  * @param start the first bytes
  * @throws FileProblem if the file is empty or certainly has no plants
  */
-export function isWorkbook(start: Uint8Array): boolean {
+export function refuseOtherBytes(start: Uint8Array): void {
   if (start.length === 0) throw new FileProblem('This file is empty.')
-  const text = String.fromCharCode(...start.subarray(0, START_LENGTH))
-  if (text.startsWith('PK\x03\x04')) return isWorkbookZip(text)
+  const text = toText(start)
+  if (text.startsWith(ZIP) && text.includes(SHEET)) {
+    refuse({ is: 'an OpenDocument spreadsheet', remedy: AS_TABLE })
+  }
   const kind = STARTS.find(([other]) => text.startsWith(other))?.[1]
   if (kind !== undefined) refuse(kind)
   // A single NUL can be a mistake in a name, which is reported for its record. Names can have control characters, and
   // bytes of UTF-16 look like them.
   const first = start.subarray(0, START_LENGTH)
   const encoding = detectEncoding(start)
-  const controls = first.filter((byte) => {
-    return byte === 0
-      ? !encoding.startsWith('utf-16')
-      : encoding === 'windows-1252' && isControl(byte)
-  })
+  const controls = first.filter((byte) =>
+    byte === 0 ? !encoding.startsWith('utf-16') : encoding === 'windows-1252' && isControl(byte),
+  )
   if (controls.length > first.length / 16) refuse({ is: 'not a text file' })
-  return false
+}
+
+function toText(start: Uint8Array): string {
+  return String.fromCharCode(...start.subarray(0, START_LENGTH))
 }
 
 /** Whether text hardly has a byte: control characters other than whitespace and escape. */
@@ -95,16 +110,9 @@ function isControl(byte: number): boolean {
   return byte < 0x20 && byte !== 0x1b && !(byte >= 0x09 && byte <= 0x0d)
 }
 
-function isWorkbookZip(start: string): true {
-  if (start.includes(SHEET)) refuse({ is: 'an OpenDocument spreadsheet', remedy: AS_TABLE })
-  if (!/\[Content_Types\]\.xml|_rels\/|xl\//.test(start))
-    refuse({ is: 'a ZIP file', remedy: UNPACK })
-  return true
-}
-
 /** @throws FileProblem if text certainly is no list of plants */
 export function refuseOtherText(text: string): void {
-  const kind = TEXTS.find(([pattern]) => pattern.test(text.trimStart()))?.[1]
+  const kind = TEXT_STARTS.find(([pattern]) => pattern.test(text.trimStart()))?.[1]
   if (kind !== undefined) refuse(kind)
 }
 

@@ -1,12 +1,20 @@
 import type { Member } from '../members/members.ts'
 import { type Column, guessMapping, listColumns, type Mapping } from './columns.ts'
-import { type DialectChoices, detectDialect, HEADER_MAX, type Header } from './csv-dialect.ts'
+import {
+  type DialectChoices,
+  detectDialect,
+  HEADER_MAX,
+  type Header,
+  SAMPLE_RECORDS,
+  type TextStart,
+  takeRecords,
+} from './csv-dialect.ts'
 import { CsvReader, type Dialect } from './csv-reader.ts'
 import { decodeText, detectEncoding, type Encoding, type TextPart } from './encoding.ts'
-import { FileProblem, isWorkbook, refuseOtherText } from './file-kind.ts'
+import { FileProblem, refuseOtherBytes, refuseOtherText } from './file-kind.ts'
 import { type FileRecord, MalformedFile, type RecordReader } from './file-record.ts'
 import { counted, type Format } from './formats.ts'
-import { findArrays } from './json-arrays.ts'
+import { findArrays, type NestedArray } from './json-arrays.ts'
 import { JsonArrayReader, NdjsonReader } from './json-readers.ts'
 
 /** How to read a file, as far as a person has chosen it. The rest is recognized. */
@@ -56,7 +64,7 @@ export interface PlantFile {
   /** The first records. */
   readonly sample: readonly FileRecord[]
   /**
-   * Reads all records that are not blank.
+   * Reads all records, blank ones too.
    *
    * @param chunks the whole file
    * @throws FileProblem after the records before the fault
@@ -67,87 +75,105 @@ export interface PlantFile {
 /** How much of a file of text is examined. */
 export const START_BYTES = 2 ** 18
 
-const SAMPLE_RECORDS = 200
-
 /** Columns that are offered. Objects used as dictionaries can have thousands. */
 const COLUMNS_MAX = 100
+
+interface Start extends TextStart {
+  readonly encoding: Encoding
+}
 
 /**
  * Recognizes how a file of text is written, and what its columns are.
  *
- * @param start its first START_BYTES
+ * @param bytes its first START_BYTES
  * @param isWhole whether these are all
  * @param members those of a plant
  * @throws FileProblem
  */
 export async function recognizeFile(
-  start: Uint8Array,
+  bytes: Uint8Array,
   isWhole: boolean,
   members: readonly Member[],
   choices: FileChoices = {},
 ): Promise<PlantFile> {
   // An export of no plants is empty.
-  if (start.length > 0 || choices.format !== 'ndjson') isWorkbook(start)
-  const detected = choices.encoding ?? detectEncoding(start)
-  const detectedText = await decodeStart(start, detected)
-  // JSON is UTF-8, so that a byte which is not costs a record (RFC 8259 §8.1).
-  const isJson = detected === 'windows-1252' && /^\s*[[{]/.test(detectedText)
-  const encoding = isJson && choices.encoding === undefined ? 'utf-8' : detected
-  const text = encoding === detected ? detectedText : await decodeStart(start, encoding)
-  if (choices.format !== 'csv') refuseOtherText(text)
-  const format = choices.format ?? detectFormat(text, isWhole)
-  const base = {
-    format,
+  if (bytes.length > 0 || choices.format !== 'ndjson') refuseOtherBytes(bytes)
+  const start = { ...(await decodeStart(bytes, choices.encoding)), isWhole }
+  if (choices.format !== 'csv') refuseOtherText(start.text)
+  const chosen = choices.format === 'xlsx' ? undefined : choices.format
+  const format = chosen ?? detectFormat(start)
+  return format === 'csv'
+    ? recognizeCells(start, members, choices)
+    : recognizeObjects(format, start, members, choices)
+}
+
+/** What files have that are not of a format. */
+export const NOTHING = {
+  encoding: 'utf-8',
+  dialect: undefined,
+  header: undefined,
+  candidates: [],
+  arrays: [],
+  array: undefined,
+  sheets: [],
+  sheet: undefined,
+  isEscaped: false,
+} as const
+
+function recognizeCells(start: Start, members: readonly Member[], choices: FileChoices): PlantFile {
+  const { text, encoding } = start
+  const { dialect, header, records } = detectDialect(start, members, choices)
+  const hasHeader = header !== 'none'
+  const open = () => new CsvReader(dialect)
+  const first = takeRecords(open(), start)
+  if (hasHeader && first.length === 0 && records.length > 0) {
+    throw new FileProblem(`There is no line ${header} with column names in this file.`)
+  }
+  const sample = hasHeader ? first.slice(1) : first
+  const columns = hasHeader ? listColumns(first[0], []) : listColumns(undefined, first.slice(0, 1))
+  return {
+    ...NOTHING,
+    format: 'csv',
     encoding,
-    arrays: [],
-    array: undefined,
-    sheets: [],
-    sheet: undefined,
-    isEscaped: false,
-    candidates: [],
+    dialect,
+    header,
+    candidates: records.slice(0, HEADER_MAX).map(toCandidate),
+    isEscaped: ESCAPED.test(text) || sample.some(hasEscaped),
+    columns,
+    sample,
+    guess: guessMapping(members, columns, sample),
+    read: (chunks) => readBatches('csv', decodeText(chunks, encoding), open(), 0, hasHeader),
   }
-  if (format === 'csv') {
-    const detected = detectDialect(text, isWhole, members, choices)
-    const { dialect, header, records } = detected
-    const open = () => new CsvReader(dialect)
-    const [first, ...rest] = take(open(), text, isWhole)
-    const sample = header === 'none' && first !== undefined ? [first, ...rest] : rest
-    const columns =
-      header === 'none' ? listColumns(undefined, sample.slice(0, 1)) : listColumns(first, [])
-    return {
-      ...base,
-      dialect,
-      header,
-      candidates: records.slice(0, HEADER_MAX).map(toCandidate),
-      isEscaped: ESCAPED.test(text) || sample.some(hasEscaped),
-      columns,
-      sample,
-      guess: guessMapping(members, columns, sample),
-      read: (chunks) =>
-        readBatches(format, decodeText(chunks, encoding), open(), 0, header !== 'none'),
-    }
-  }
-  const arrays = format === 'json' && !/^\s*\[/.test(text) ? findArrays(text) : []
-  const array =
-    choices.array === undefined ? arrays[0] : arrays.find(({ path }) => path === choices.array)
-  if (format === 'json' && array === undefined && !/^\s*\[/.test(text))
-    throw new FileProblem(NO_ARRAY)
+}
+
+function recognizeObjects(
+  format: 'ndjson' | 'json',
+  start: Start,
+  members: readonly Member[],
+  choices: FileChoices,
+): PlantFile {
+  const { text, encoding } = start
+  const isWrapped = format === 'json' && !/^\s*\[/.test(text)
+  const arrays = isWrapped ? findArrays(text) : []
+  const array = isWrapped ? chooseArray(arrays, choices.array) : undefined
   const skipped = array?.start ?? 0
   const firstLine = text.slice(0, skipped).split('\n').length
   const open = () =>
     format === 'ndjson'
       ? new NdjsonReader()
-      : new JsonArrayReader({ ignoresRest: array !== undefined, firstLine })
-  const sample = take(open(), text.slice(skipped), isWhole)
-  const columns = listMembers(sample)
-  const [first] = sample
-  if (first !== undefined && sample.every(({ problem }) => problem !== undefined)) {
+      : new JsonArrayReader({ ignoresRest: isWrapped, firstLine })
+  // Objects can have members that the first ones lack.
+  const records = takeRecords(open(), { ...start, text: text.slice(skipped) }, text.length)
+  const [first] = records
+  if (first !== undefined && records.every(({ problem }) => problem !== undefined)) {
     throw new FileProblem(`${describeFirst(format, first)} ${EXPECTED_JSON}`)
   }
+  const columns = listMembers(records)
+  const sample = records.slice(0, SAMPLE_RECORDS)
   return {
-    ...base,
-    dialect: undefined,
-    header: undefined,
+    ...NOTHING,
+    format,
+    encoding,
     arrays: arrays.map(({ path }) => path),
     array: array?.path,
     columns,
@@ -155,6 +181,15 @@ export async function recognizeFile(
     guess: guessMapping(members, columns, sample),
     read: (chunks) => readBatches(format, decodeText(chunks, encoding), open(), skipped, false),
   }
+}
+
+/** @throws FileProblem if there is no such array */
+function chooseArray(arrays: readonly NestedArray[], chosen: string | undefined): NestedArray {
+  const array = chosen === undefined ? arrays[0] : arrays.find(({ path }) => path === chosen)
+  if (array !== undefined) return array
+  if (arrays.length === 0) throw new FileProblem(NO_ARRAY)
+  const paths = arrays.map(({ path }) => path).join(', ')
+  throw new FileProblem(`There is no array of that name in this file. Its arrays are ${paths}.`)
 }
 
 const EXPECTED_JSON =
@@ -191,14 +226,23 @@ export function toCandidate({ number, values }: FileRecord): HeaderCandidate {
   return { line: number, text: filled.join(' · ') }
 }
 
-async function decodeStart(start: Uint8Array, encoding: Encoding): Promise<string> {
+/** Decodes the start of a file in the encoding that is chosen or recognized. */
+async function decodeStart(bytes: Uint8Array, chosen: Encoding | undefined) {
+  const encoding = chosen ?? detectEncoding(bytes)
+  const text = await decode(bytes, encoding)
+  // JSON is UTF-8, so that a byte which is not costs a record (RFC 8259 §8.1).
+  const isJson = encoding === 'windows-1252' && /^\s*[[{]/.test(text)
+  if (chosen !== undefined || !isJson) return { text, encoding }
+  return { text: await decode(bytes, 'utf-8'), encoding: 'utf-8' as const }
+}
+
+async function decode(bytes: Uint8Array, encoding: Encoding): Promise<string> {
   async function* once() {
-    yield start
+    yield bytes
   }
-  let text = ''
   // What follows the last complete character is not text yet.
-  for await (const part of decodeText(once(), encoding)) text ||= part.text
-  return text
+  const [first] = await Array.fromAsync(decodeText(once(), encoding))
+  return first?.text ?? ''
 }
 
 /**
@@ -206,7 +250,7 @@ async function decodeStart(start: Uint8Array, encoding: Encoding): Promise<strin
  *
  * @throws FileProblem if it is JSON without plants
  */
-function detectFormat(text: string, isWhole: boolean): Exclude<Format, 'xlsx'> {
+function detectFormat({ text, isWhole }: Start): Exclude<Format, 'xlsx'> {
   const [first] = text.trimStart()
   if (first === '[') return 'json'
   if (first !== '{') return 'csv'
@@ -244,24 +288,7 @@ function parseObject(line: string): object | undefined {
   }
 }
 
-/** The first records that are not blank. */
-function take(reader: RecordReader, text: string, isWhole: boolean): readonly FileRecord[] {
-  const records: FileRecord[] = []
-  const parts = isWhole ? [() => reader.read(text), () => reader.end()] : [() => reader.read(text)]
-  try {
-    for (const part of parts) {
-      for (const record of part()) {
-        if (!record.isBlank && records.push(record) > SAMPLE_RECORDS) return records
-      }
-    }
-  } catch (error) {
-    // It is reported when the file is read.
-    if (!(error instanceof MalformedFile)) throw error
-  }
-  return records
-}
-
-/** Reads all records that are not blank. */
+/** Reads all records after the header. */
 async function* readBatches(
   format: Format,
   parts: AsyncIterable<TextPart>,
