@@ -1,7 +1,7 @@
 import { type Column, columnsOf, type Mapping } from '../../core/files/columns.ts'
 import { FileProblem, isWorkbook } from '../../core/files/file-kind.ts'
 import type { FileRecord } from '../../core/files/file-record.ts'
-import { hasCells } from '../../core/files/formats.ts'
+import { type Format, hasCells } from '../../core/files/formats.ts'
 import {
   type FileChoices,
   nounOf,
@@ -12,6 +12,7 @@ import {
 import { describeRecords } from '../../core/files/record-formats.ts'
 import { damageFinder, type ReadValues, recordMapper } from '../../core/files/record-mapper.ts'
 import { NEWLINE } from '../../core/json/bytes.ts'
+import { keysOf } from '../../core/known.ts'
 import type { Member } from '../../core/members/members.ts'
 import { FileError } from '../system/user-errors.ts'
 import { isNdjsonName } from './format.ts'
@@ -75,10 +76,10 @@ export async function openRecords(
     const { start, isWhole, all } = await readStart(chunks)
     const isEmpty = start.length === 0 && isNdjsonName(options.file)
     const choices = isEmpty ? { ...options, format: 'ndjson' as const } : options
-    const file =
-      start.length > 0 && isWorkbook(start)
-        ? await recognizeSheets(await collect(all), members, choices)
-        : await recognizeFile(start, isWhole, members, choices)
+    const file = isWorkbook(start)
+      ? await recognizeSheets(await collect(all), members, choices)
+      : await recognizeFile(start, isWhole, members, choices)
+    requireApplicable(options, file.format)
     // Without a line break, the header may not be complete.
     const isCutOff = options.canBeCutOff && isWhole && ![CR, NEWLINE].includes(start.at(-1) ?? CR)
     if (isCutOff && file.format === 'csv' && file.sample.length === 0) {
@@ -125,6 +126,30 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
     parts.push(chunk as Uint8Array<ArrayBuffer>)
   }
   return new Blob(parts)
+}
+
+const TEXT_FORMATS: readonly Format[] = ['csv', 'ndjson', 'json']
+
+/** The formats that each choice applies to. */
+const APPLICABLE: { readonly [Name in Exclude<keyof FileChoices, 'format'>]: readonly Format[] } = {
+  encoding: TEXT_FORMATS,
+  separator: ['csv'],
+  quote: ['csv'],
+  header: ['csv', 'xlsx'],
+  array: ['json'],
+  sheet: ['xlsx'],
+}
+
+/** @throws FileError for a choice that has no effect on a file */
+function requireApplicable(choices: FileChoices, format: Format): void {
+  if (choices.format !== undefined && choices.format !== format) {
+    throw new FileError(`the file is ${format}, not ${choices.format}: omit --format`)
+  }
+  for (const name of keysOf(APPLICABLE)) {
+    if (choices[name] !== undefined && !APPLICABLE[name].includes(format)) {
+      throw new FileError(`--${name} has no effect on ${format}: omit it`)
+    }
+  }
 }
 
 async function* parseBatches(

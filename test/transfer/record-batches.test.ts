@@ -278,6 +278,26 @@ t.test('columns can be chosen', async (t) => {
   }
 })
 
+t.test('a choice that has no effect is refused', async (t) => {
+  const csv = Buffer.from('id,name\n1,a\n')
+  const wrapped = Buffer.from('{"a":[{"id":1,"name":"a"}],"b":[{}]}')
+  const refusals: [Buffer, Options, string][] = [
+    [csv, { format: undefined, sheet: 'A' }, '--sheet has no effect on csv: omit it'],
+    [csv, { format: undefined, array: 'a' }, '--array has no effect on csv: omit it'],
+    [wrapped, { format: undefined, separator: ';' }, '--separator has no effect on json: omit it'],
+    [csv, { format: 'xlsx' }, 'the file is csv, not xlsx: omit --format'],
+    [
+      wrapped,
+      { format: undefined, array: 'c' },
+      'there is no array of that name in this file. Its arrays are a, b',
+    ],
+    [csv, { header: 9 }, 'there is no line 9 with column names in this file'],
+  ]
+  for (const [file, options, error] of refusals) {
+    t.same(await read('csv', file, 99, options), { reads: [], error })
+  }
+})
+
 t.test('how a file is read is shown unless it is as the service writes it', async (t) => {
   for (const [content, says, options] of [
     ['id,name,tag\n1,a,\n', ''],

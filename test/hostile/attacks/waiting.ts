@@ -1,5 +1,6 @@
 /** Clients that keep the service busy, or its memory in use, so that others have to wait. */
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -145,9 +146,15 @@ const unreadBatches: Attack = {
     await attacker.onConnections(
       4,
       async (socket) => {
-        while (performance.now() < end && !socket.destroyed) {
-          socket.write(page + request)
-          await delay(20)
+        const closed = new AbortController()
+        socket.once('close', () => closed.abort())
+        const signal = AbortSignal.any([
+          closed.signal,
+          AbortSignal.timeout(end - performance.now()),
+        ])
+        while (!signal.aborted) {
+          // The buffers stay full until the end, or until the service gives up.
+          if (!socket.write(page + request)) await once(socket, 'drain', { signal }).catch(() => {})
         }
       },
       UNREAD,
