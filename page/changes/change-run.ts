@@ -39,10 +39,8 @@ export type ChangeClient = Pick<
 
 export interface ChangeOptions<Each extends Intent> {
   readonly client: ChangeClient
-  /** Whether the token permits reading plants. Otherwise, plants can only be added. */
+  /** Whether stored plants can be read. Otherwise, plants can only be added. */
   readonly canRead: boolean
-  /** Whether to end at the first plant whose id has a different one. Plants can then only be added. */
-  readonly stopsAtConflict?: boolean
   /** Whether all plants get the same value, so that none is stored if the service refuses one as invalid. */
   readonly areAlike?: boolean
   readonly signal: AbortSignal
@@ -52,6 +50,7 @@ export interface ChangeOptions<Each extends Intent> {
    * @param unknown how many plants were added by this run or, with the same content, by somebody else
    */
   readonly onChanged: (undo: readonly Intent[], unknown: number) => Promise<void>
+  /** An error that it throws ends the run if `canRead` is false. */
   readonly onRefused: (refusal: Refusal<Each>) => void
   /** Called with what is stored once an intent is carried out. */
   readonly onStored?: (plant: Plant | undefined) => void
@@ -71,9 +70,6 @@ export type SaveResult =
     }
   | { readonly kind: 'conflict'; readonly stored: StoredPlant | undefined }
 
-/** Ends a run at a plant whose id has a different one. */
-export class ConflictError extends Error {}
-
 /** The text of a list, in UTF-16 units: less than the service's default limit of 1 MiB for a body. */
 const TEXT_MAX = 2 ** 18
 
@@ -87,7 +83,7 @@ const NOTHING = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 /** How a list is sent. */
 interface Sending {
   /** Whether an earlier attempt may have carried it out. */
-  readonly isUncertain?: boolean | undefined
+  readonly isUncertain?: boolean
   /** Whether its only change is too large for a list. */
   readonly isAlone?: boolean
 }
@@ -109,8 +105,7 @@ export class ChangeRun<Each extends Intent> {
   /**
    * Adds an intent, and sends those before it if they are enough for a list.
    *
-   * @throws the reason of the signal
-   * @throws ConflictError
+   * @throws the reason of the signal, and what `onFailure` and `onRefused` throw
    */
   async add(intent: Each): Promise<void> {
     const { id, before, after } = intent
@@ -146,7 +141,7 @@ export class ChangeRun<Each extends Intent> {
   }
 
   async #send(steps: readonly Step<Each>[], sending: Sending = {}): Promise<void> {
-    const { canRead, stopsAtConflict, signal } = this.#options
+    const { canRead, signal } = this.#options
     const { isAlone = false } = sending
     let { isUncertain = false } = sending
     let rest = steps
@@ -162,8 +157,7 @@ export class ChangeRun<Each extends Intent> {
           return await this.#addSent(rest, counts, { isUncertain, isAlone })
         }
       } catch (error) {
-        const canLook = canRead && !stopsAtConflict && races < RACES_MAX
-        if (isRace(error) && canLook) {
+        if (isRace(error) && canRead && races < RACES_MAX) {
           races += 1
           isOutdated = true
           isUncertain ||= !(error instanceof PlantStoreError)
@@ -242,21 +236,19 @@ export class ChangeRun<Each extends Intent> {
     error: PlantStoreError | UnexpectedAnswerError,
     sending: Sending,
   ): Promise<void> {
-    const { areAlike, stopsAtConflict, onRefused } = this.#options
+    const { areAlike, onRefused } = this.#options
     const [step] = steps
     if (step === undefined || steps.length > 1) {
       const middle = Math.ceil(steps.length / 2)
       await this.#send(steps.slice(0, middle), sending)
       return this.#send(steps.slice(middle), sending)
     }
-    if (isTooLarge(error) && !stopsAtConflict && !sending.isAlone) {
+    if (isTooLarge(error) && !sending.isAlone) {
       return this.#send(steps, { ...sending, isAlone: true })
     }
     if (areAlike && error.status === 400) throw error
-    const exists = hasCondition(error, 'plant-exists')
-    const isTaken = exists && !sending.isUncertain
+    const isTaken = hasCondition(error, 'plant-exists') && !sending.isUncertain
     onRefused({ intent: step.intent, reason: describeRefusal(error), error, isTaken })
-    if (stopsAtConflict && exists) throw new ConflictError()
   }
 
   /** @param steps what may have been made */
