@@ -162,7 +162,7 @@ t.test('what the service refuses for one plant does not stop the others', async 
   t.same(undo.length, 4)
   t.match(refused, [
     [8003n, /^The service refuses the plant: .*1048576 bytes/],
-    [8005n, /^The service refuses the plant: /],
+    [8005n, /^The service refuses the plant: body\/name /],
   ])
 })
 
