@@ -73,12 +73,13 @@ export type SaveResult =
 /** The text of a list, in UTF-16 units: less than the service's default limit of 1 MiB for a body. */
 const TEXT_MAX = 2 ** 18
 
+/** Half of the contract's limit, so that the names of members also fit into a body. */
 const CHANGES_MAX = limits.changePlants.body.maxItems / 2
 
 /** How often plants can change between looking at them and changing them. */
 const RACES_MAX = 3
 
-const NOTHING = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+export const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
 /** How a list is sent. */
 interface Sending {
@@ -96,7 +97,7 @@ export class ChangeRun<Each extends Intent> {
   readonly #options: ChangeOptions<Each>
   readonly #list = new Map<bigint, Step<Each>>()
   #length = 0
-  readonly #counts = { ...NOTHING }
+  readonly #counts = { ...NO_COUNTS }
 
   constructor(options: ChangeOptions<Each>) {
     this.#options = options
@@ -186,7 +187,7 @@ export class ChangeRun<Each extends Intent> {
     for (const { next } of steps) this.#options.onStored?.(next)
     // An attempt carries out all of a list or nothing.
     if (isUncertain && counts.unchanged === steps.length) return this.#addDone(steps, true)
-    for (const name of keysOf(NOTHING)) this.#counts[name] += counts[name]
+    for (const name of keysOf(NO_COUNTS)) this.#counts[name] += counts[name]
     // Only plants to add can be there already, and it is unknown which.
     const isKnown = counts.unchanged === 0 && !isAlone
     const mine = isKnown ? steps : steps.filter((step) => !isAddition(step))
@@ -319,7 +320,7 @@ async function sendAlone(
     if (next === undefined) await client.deletePlant(id, condition)
     else await client.updatePlant(id, toPatch(stored, next), condition)
   }
-  return { ...NOTHING, [effectOf(step)]: 1 }
+  return { ...NO_COUNTS, [effectOf(step)]: 1 }
 }
 
 function isAddition({ intent }: Step): boolean {
