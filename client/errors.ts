@@ -59,8 +59,9 @@ export class ConnectionError extends Error {
 
 /**
  * The plant does not match `ifMatch` or `ifContent`, possibly because an earlier attempt of the same call has changed it.
- * That attempt failed with `cause`. Fetch the plant to find out. `changePlants` also throws it for a list with either if
- * a plant no longer exists, or its id belongs to a different one, and for any list that is refused as too large.
+ * That attempt failed with `cause`. Fetch the plant to find out. `changePlants` also throws it for a list with such a
+ * condition if a plant no longer exists, or its id belongs to a different one, and for any list that is refused as too
+ * large.
  *
  * @example
  * if (error instanceof UnknownOutcomeError) console.log(await plants.getPlant(4n))

@@ -25,7 +25,7 @@ export function toPlantChange(codec: PlantCodec, change: Schemas['PlantChange'])
   }
 }
 
-/** Whether a change names both a version and a content, which the contract can only forbid in words. */
+/** Whether a change expects both a version and content, which the contract forbids only in words. */
 export function hasTwoConditions(change: Schemas['PlantChange']): boolean {
   return change.op !== 'create' && change.ifMatch !== undefined && change.ifContent !== undefined
 }

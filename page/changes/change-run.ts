@@ -39,10 +39,8 @@ export type ChangeClient = Pick<
 
 export interface ChangeOptions<Each extends Intent> {
   readonly client: ChangeClient
-  /** Whether the token permits reading plants. Otherwise, plants can only be added. */
+  /** Whether stored plants can be read. Otherwise, plants can only be added. */
   readonly canRead: boolean
-  /** Whether to end at the first plant whose id has a different one. Plants can then only be added. */
-  readonly stopsAtConflict?: boolean
   /** Whether all plants get the same value, so that none is stored if the service refuses one as invalid. */
   readonly areAlike?: boolean
   readonly signal: AbortSignal
@@ -52,6 +50,7 @@ export interface ChangeOptions<Each extends Intent> {
    * @param unknown how many plants were added by this run or, with the same content, by somebody else
    */
   readonly onChanged: (undo: readonly Intent[], unknown: number) => Promise<void>
+  /** An error that it throws ends the run if `canRead` is false. */
   readonly onRefused: (refusal: Refusal<Each>) => void
   /** Called with what is stored once an intent is carried out. */
   readonly onStored?: (plant: Plant | undefined) => void
@@ -71,23 +70,21 @@ export type SaveResult =
     }
   | { readonly kind: 'conflict'; readonly stored: StoredPlant | undefined }
 
-/** Ends a run at a plant whose id has a different one. */
-export class ConflictError extends Error {}
-
 /** The text of a list, in UTF-16 units: less than the service's default limit of 1 MiB for a body. */
 const TEXT_MAX = 2 ** 18
 
+/** Half of the contract's limit, so that the names of members also fit into a body. */
 const CHANGES_MAX = limits.changePlants.body.maxItems / 2
 
 /** How often plants can change between looking at them and changing them. */
 const RACES_MAX = 3
 
-const NOTHING = { created: 0, changed: 0, removed: 0, unchanged: 0 }
+export const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
 /** How a list is sent. */
 interface Sending {
   /** Whether an earlier attempt may have carried it out. */
-  readonly isUncertain?: boolean | undefined
+  readonly isUncertain?: boolean
   /** Whether its only change is too large for a list. */
   readonly isAlone?: boolean
 }
@@ -100,7 +97,7 @@ export class ChangeRun<Each extends Intent> {
   readonly #options: ChangeOptions<Each>
   readonly #list = new Map<bigint, Step<Each>>()
   #length = 0
-  readonly #counts = { ...NOTHING }
+  readonly #counts = { ...NO_COUNTS }
 
   constructor(options: ChangeOptions<Each>) {
     this.#options = options
@@ -109,8 +106,7 @@ export class ChangeRun<Each extends Intent> {
   /**
    * Adds an intent, and sends those before it if they are enough for a list.
    *
-   * @throws the reason of the signal
-   * @throws ConflictError
+   * @throws the reason of the signal, and what `onFailure` and `onRefused` throw
    */
   async add(intent: Each): Promise<void> {
     const { id, before, after } = intent
@@ -146,7 +142,7 @@ export class ChangeRun<Each extends Intent> {
   }
 
   async #send(steps: readonly Step<Each>[], sending: Sending = {}): Promise<void> {
-    const { canRead, stopsAtConflict, signal } = this.#options
+    const { canRead, signal } = this.#options
     const { isAlone = false } = sending
     let { isUncertain = false } = sending
     let rest = steps
@@ -162,8 +158,7 @@ export class ChangeRun<Each extends Intent> {
           return await this.#addSent(rest, counts, { isUncertain, isAlone })
         }
       } catch (error) {
-        const canLook = canRead && !stopsAtConflict && races < RACES_MAX
-        if (isRace(error) && canLook) {
+        if (isRace(error) && canRead && races < RACES_MAX) {
           races += 1
           isOutdated = true
           isUncertain ||= !(error instanceof PlantStoreError)
@@ -192,7 +187,7 @@ export class ChangeRun<Each extends Intent> {
     for (const { next } of steps) this.#options.onStored?.(next)
     // An attempt carries out all of a list or nothing.
     if (isUncertain && counts.unchanged === steps.length) return this.#addDone(steps, true)
-    for (const name of keysOf(NOTHING)) this.#counts[name] += counts[name]
+    for (const name of keysOf(NO_COUNTS)) this.#counts[name] += counts[name]
     // Only plants to add can be there already, and it is unknown which.
     const isKnown = counts.unchanged === 0 && !isAlone
     const mine = isKnown ? steps : steps.filter((step) => !isAddition(step))
@@ -242,21 +237,19 @@ export class ChangeRun<Each extends Intent> {
     error: PlantStoreError | UnexpectedAnswerError,
     sending: Sending,
   ): Promise<void> {
-    const { areAlike, stopsAtConflict, onRefused } = this.#options
+    const { areAlike, onRefused } = this.#options
     const [step] = steps
     if (step === undefined || steps.length > 1) {
       const middle = Math.ceil(steps.length / 2)
       await this.#send(steps.slice(0, middle), sending)
       return this.#send(steps.slice(middle), sending)
     }
-    if (isTooLarge(error) && !stopsAtConflict && !sending.isAlone) {
+    if (isTooLarge(error) && !sending.isAlone) {
       return this.#send(steps, { ...sending, isAlone: true })
     }
     if (areAlike && error.status === 400) throw error
-    const exists = hasCondition(error, 'plant-exists')
-    const isTaken = exists && !sending.isUncertain
+    const isTaken = hasCondition(error, 'plant-exists') && !sending.isUncertain
     onRefused({ intent: step.intent, reason: describeRefusal(error), error, isTaken })
-    if (stopsAtConflict && exists) throw new ConflictError()
   }
 
   /** @param steps what may have been made */
@@ -327,7 +320,7 @@ async function sendAlone(
     if (next === undefined) await client.deletePlant(id, condition)
     else await client.updatePlant(id, toPatch(stored, next), condition)
   }
-  return { ...NOTHING, [effectOf(step)]: 1 }
+  return { ...NO_COUNTS, [effectOf(step)]: 1 }
 }
 
 function isAddition({ intent }: Step): boolean {

@@ -4,6 +4,9 @@ import { limits } from '../../core/generated/limits.gen.ts'
 /** The contract's limit on the number of ids in a request. */
 export const IDS_MAX = limits.listPlants.id.maxItems
 
+/** The contract's limit on the number of plants in a page. */
+export const PAGE_SIZE = limits.listPlants.limit.maximum
+
 /** How many requests to make at once. A browser has six connections to a service, and one of them follows the changes. */
 export const REQUESTS_MAX = 5
 

@@ -5,6 +5,7 @@ import {
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
+import { messageOf } from '../errors/error-text.ts'
 import type { Intent } from './intent.ts'
 
 /** An intent that is not carried out. */
@@ -57,8 +58,8 @@ export function mayHaveTakenEffect(error: unknown): boolean {
 /** Why the service refuses the change of a plant. */
 export function describeRefusal(error: PlantStoreError | UnexpectedAnswerError): string {
   if (error instanceof UnexpectedAnswerError) return 'A proxy refuses the plant as too large'
-  const { condition, message } = error
-  return condition === 'plant-exists' ? TAKEN : `The service refuses the plant: ${message}`
+  if (error.condition === 'plant-exists') return TAKEN
+  return `The service refuses the plant: ${messageOf(error)}`
 }
 
 /** Why an intent does not fit what is stored. */

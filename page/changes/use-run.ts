@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { ChangeCounts } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
-import type { ChangeOptions } from './change-run.ts'
+import { type ChangeOptions, NO_COUNTS } from './change-run.ts'
 import type { Intent } from './intent.ts'
 
 /** What a run gets from the dialog that shows it. */
@@ -21,8 +20,6 @@ interface Pause {
 export type OnBegin = () => () => void
 
 export type RunState = ReturnType<typeof useRun>
-
-const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
 /**
  * Runs something that changes many plants. It ends with the component.

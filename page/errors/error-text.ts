@@ -24,7 +24,12 @@ export function explain(error: unknown): string {
   if (error.status === 401) return 'The token is unknown, expired or revoked.'
   if (error.status === 429) return `Too many requests. Try again in ${error.retryAfter} seconds.`
   if (error.status === 413) return 'The text of this plant is too long for this service.'
-  return toSentence(error.message)
+  return toSentence(messageOf(error))
+}
+
+/** The message of the service without the index of a change, which is alone in its list once it is refused. */
+export function messageOf({ message }: PlantStoreError): string {
+  return message.replace(/^body\/0: /, '').replace(/^body\/0/, 'body')
 }
 
 /** Makes a sentence of a message of the service. They are written for people. */

@@ -2,7 +2,7 @@ import { PlantStoreError } from '../../client/client.ts'
 import { inPlainWords } from '../../core/members/member-text.ts'
 import { contentMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
-import { toSentence } from './error-text.ts'
+import { messageOf, toSentence } from './error-text.ts'
 
 /** The member of a plant that the service refuses, and why. Empty for other errors. */
 export function explainField(error: unknown): {
@@ -10,8 +10,7 @@ export function explainField(error: unknown): {
   readonly problem?: string
 } {
   if (!(error instanceof PlantStoreError)) return {}
-  // A plant is saved in a list of one.
-  const message = error.message.replace(/^body\/0\//, 'body/').replace(/^body\/0: /, '')
+  const message = messageOf(error)
   if (error.condition === 'plant-exists') return { name: 'id', problem: toSentence(message) }
   if (error.status !== 400) return {}
   for (const member of contentMembers) {

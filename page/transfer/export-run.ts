@@ -1,20 +1,14 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
 import type { ExportFormat } from '../../core/files/record-formats.ts'
-import { limits } from '../../core/generated/limits.gen.ts'
+import { PAGE_SIZE } from '../changes/find-plants.ts'
 import type { Filter } from '../list/filter.ts'
 import { members, recordFormats } from '../model/current-members.ts'
 import { cut } from '../text/display-text.ts'
 
-/** The files that plants can be exported to. */
-export const exportFormats: {
-  readonly [Each in ExportFormat]: { readonly type: string; readonly extension: string }
-} = {
-  xlsx: {
-    type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    extension: 'xlsx',
-  },
-  csv: { type: 'text/csv', extension: 'csv' },
-  ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
+const MEDIA_TYPES: { readonly [Each in ExportFormat]: string } = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
 }
 
 /** Enough to recognize a filter. */
@@ -33,7 +27,7 @@ export function exportName(
   if (filter !== undefined) parts.push('filtered')
   const [year, month, date] = [day.getFullYear(), day.getMonth() + 1, day.getDate()]
   const digits = [year, month, date].map((number) => String(number).padStart(2, '0'))
-  return `${[...parts, ...digits].filter((part) => part !== '').join('-')}.${exportFormats[format].extension}`
+  return `${[...parts, ...digits].filter((part) => part !== '').join('-')}.${format}`
 }
 
 /** Every system allows letters and digits in the name of a file. */
@@ -41,8 +35,6 @@ function toFileName(text: string): string {
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   return cut(words.join('-'), NAME_LENGTH).replace('…', '')
 }
-
-const PAGE_SIZE = limits.listPlants.limit.maximum
 
 /**
  * Reads the plants that a filter selects, in id order. Changes by others meanwhile can be included or missed.
@@ -64,7 +56,7 @@ export async function exportPlants(
     // A Blob rather than a string, because a browser can keep it on disk.
     parts.push(new Blob([part]))
   }
-  return new Blob(parts, { type: exportFormats[format].type })
+  return new Blob(parts, { type: MEDIA_TYPES[format] })
 }
 
 /** Writes plants as the command line's export does. */

@@ -88,7 +88,7 @@ export function TransferButtons({
       )}
       {isOver && (
         <div class="drop-target" aria-hidden="true">
-          <p>Drop a CSV, NDJSON or JSON file to import its plants</p>
+          <p>Drop an Excel workbook or a CSV, NDJSON or JSON file to import its plants</p>
         </div>
       )}
       {dialog}

@@ -205,6 +205,12 @@ t.test('errors are explained, and some of them pass', async (t) => {
     [new PlantStoreError('body-too-large', 'x'), /too long/, false],
     [new PlantStoreError('store-busy', 'the store is busy', 1), 'The store is busy.', true],
     [new PlantStoreError('read-only-mirror', 'a mirror'), 'A mirror.', false],
+    [
+      new PlantStoreError('plant-changed', 'body/0: plant 4 has changed'),
+      'Plant 4 has changed.',
+      false,
+    ],
+    [new PlantStoreError('invalid-body', 'body/0/id must be an int64'), /^Body\/id must/, false],
     [new TypeError('a bug'), 'Unexpected error: TypeError: a bug', false],
     [undefined, 'Unexpected error: undefined', false],
   ] as const) {

@@ -6,12 +6,12 @@ import { counted } from '../../../core/files/formats.ts'
 import { type ReadValues, recordMapper } from '../../../core/files/record-mapper.ts'
 import { isComparable, toComparable } from '../../../core/members/comparable.ts'
 import { type Member, type MemberValue, ownValue } from '../../../core/members/members.ts'
-import { IDS_MAX, REQUESTS_MAX } from '../../changes/find-plants.ts'
+import { IDS_MAX, PAGE_SIZE, REQUESTS_MAX } from '../../changes/find-plants.ts'
 import { suggestId } from '../../list/last-plants.ts'
 import { isOwn, members } from '../../model/current-members.ts'
 import { MEMORY_MAX, memoryOf, OVERHEAD } from '../../model/memory.ts'
 import type { ImportFile } from './import-file.ts'
-import { findFree, type IdentifiedFile, NUMBERED, PAGE_SIZE, withId } from './numbering.ts'
+import { findFree, type IdentifiedFile, NUMBERED, withId } from './numbering.ts'
 
 /** The length of a query that every proxy lets through. */
 const QUERY_LENGTH_MAX = 6000

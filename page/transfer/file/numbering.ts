@@ -1,14 +1,12 @@
 import type { PlantStoreClient, StoredPlant } from '../../../client/client.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
 import { hasCells } from '../../../core/files/formats.ts'
+import { PAGE_SIZE } from '../../changes/find-plants.ts'
 import { idBefore } from '../../list/plant-id.ts'
 import type { ImportFile } from './import-file.ts'
 
 /** The key of ids that the page chooses. No column of CSV has it, and hardly a member of JSON. */
 export const NUMBERED = '\0id'
-
-/** The contract's limit on the number of plants in a page. */
-export const PAGE_SIZE = 1000
 
 /** The ids that the page has chosen for new plants. */
 export interface ChosenIds {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { columnsOf, type Mapping } from '../../../core/files/columns.ts'
-import { nounOf } from '../../../core/files/plant-file.ts'
+import { counted } from '../../../core/files/formats.ts'
 import type { Session } from '../../access/session.ts'
 import { Dialog } from '../../dialog/dialog.tsx'
 import { contentMembers } from '../../model/current-members.ts'
@@ -167,7 +167,7 @@ function Conflicts({
   readonly setChoice: (choice: ConflictChoice) => void
 }) {
   const [first] = whole.groups.different.examples
-  const row = first && `${nounOf(file.format).toLowerCase()} ${first.record.number}`
+  const row = first && `${counted[file.format]} ${first.record.number}`
   return (
     <fieldset class="formats">
       <legend>If a stored plant differs</legend>
@@ -178,7 +178,9 @@ function Conflicts({
             isDisabled={different === undefined}
             {...{ is, label, choice, setChoice }}
           >
-            {different === undefined ? 'These are too many for the page. Split the file.' : hint}
+            {different === undefined
+              ? 'Too many plants differ for this page. Split the file.'
+              : hint}
           </Option>
         ))}
       <Option is="keep" label="Keep the stored plant" {...{ choice, setChoice }}>

@@ -47,7 +47,7 @@ export function Examples(props: ExamplesProps) {
   return (
     <>
       {examples.length < count && (
-        <p class="hint">There is room for {formatNumber(examples.length)} of them.</p>
+        <p class="hint">Only {formatNumber(examples.length)} of them are listed.</p>
       )}
       {fate === 'different' ? <Changes {...shown} /> : <Refused {...shown} />}
       <p class="pages">

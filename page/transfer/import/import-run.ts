@@ -1,7 +1,8 @@
 import type { StoredPlant } from '../../../client/client.ts'
+import { hasCondition } from '../../../client/errors.ts'
 import { FileProblem } from '../../../core/files/file-kind.ts'
 import type { FileRecord } from '../../../core/files/file-record.ts'
-import { type ChangeOptions, ChangeRun, ConflictError } from '../../changes/change-run.ts'
+import { type ChangeOptions, ChangeRun } from '../../changes/change-run.ts'
 import type { Intent } from '../../changes/intent.ts'
 import { pickContent } from '../../model/current-members.ts'
 import type { ChosenIds } from '../file/numbering.ts'
@@ -33,8 +34,7 @@ export interface RefusedRecord {
   readonly stored?: StoredPlant | undefined
 }
 
-export interface ImportOptions
-  extends Omit<ChangeOptions<RecordIntent>, 'stopsAtConflict' | 'onRefused'> {
+export interface ImportOptions extends Omit<ChangeOptions<RecordIntent>, 'onRefused'> {
   readonly read: ReadRow
   readonly onConflict: ConflictChoice
   /** What the person has seen of the store. */
@@ -58,15 +58,17 @@ export async function importRecords(
   records: AsyncIterable<FileRecord>,
   options: ImportOptions,
 ): Promise<void> {
-  const { onConflict, chosen, onRefused, signal } = options
+  const { canRead, onConflict, chosen, onRefused, signal } = options
+  const stops = onConflict === 'stop'
   /** Those whose ids somebody else has taken meanwhile. */
   const taken: RecordIntent[] = []
   const run = new ChangeRun<RecordIntent>({
     ...options,
-    stopsAtConflict: onConflict === 'stop',
-    onRefused: ({ intent, reason, stored, isTaken }) => {
-      if (isTaken && chosen?.has(intent.id)) taken.push(intent)
-      else onRefused({ record: intent.record, reason, stored })
+    canRead: canRead && !stops,
+    onRefused: ({ intent, reason, error, stored, isTaken }) => {
+      if (isTaken && chosen?.has(intent.id)) return void taken.push(intent)
+      onRefused({ record: intent.record, reason, stored })
+      if (stops && hasCondition(error, 'plant-exists')) throw new FileProblem(STOPPED)
     },
   })
   const flush = async () => {
@@ -90,7 +92,6 @@ export async function importRecords(
     }
     await flush()
   } catch (error) {
-    if (error instanceof ConflictError) throw new FileProblem(STOPPED)
     if (error instanceof FileProblem) await flush()
     throw error
   }
@@ -111,12 +112,11 @@ function intentMaker({
     const stored = different.get(id)
     // The first record has changed it.
     different.delete(id)
-    const isSame = seen.same.has(record.number)
-    if (isUpdate && stored === undefined && !isSame && seen.different?.has(id)) return REPEATED
-    const plant = isSame ? { name: '', ...row.values } : plantOf(row, isUpdate ? stored : undefined)
+    // It is only counted.
+    if (seen.same.has(record.number)) return { id, before: undefined, after: undefined, record }
+    if (isUpdate && stored === undefined && seen.different?.has(id)) return REPEATED
+    const plant = plantOf(row, isUpdate ? stored : undefined)
     if (typeof plant === 'string') return plant
-    const after = pickContent(plant)
-    const before = stored && pickContent(stored)
-    return { id, before: isSame ? after : before, after, record }
+    return { id, before: stored && pickContent(stored), after: pickContent(plant), record }
   }
 }

@@ -1,7 +1,6 @@
 /** Runs of changes among others who change the same plants. */
 import t from 'tap'
 import { createClient, type StoredPlant } from '../../../client/client.ts'
-import { ConflictError } from '../../../page/changes/change-run.ts'
 import {
   answered,
   connectThrough,
@@ -131,12 +130,20 @@ t.test('a token that cannot read adds plants', async (t) => {
   t.same([...new Set(linesOf(proxy.requests))], ['PATCH /plants'])
 })
 
-t.test('a run can end at the first plant whose id has a different one', async (t) => {
+t.test('a run that cannot read ends at a refusal if the caller throws', async (t) => {
   await store(service, [{ id: 7005n, name: 'of others' }])
   const intents = named('Ilex', 7001, 8).map(adding)
-  const { counts, refused, undo, error } = await run(t, service, intents, { stopsAtConflict: true })
-  t.ok(error instanceof ConflictError)
-  t.strictSame(refused, [[7005n, TAKEN]])
+  const refused: bigint[] = []
+  const end = new Error('end')
+  const { counts, undo, error } = await run(t, service, intents, {
+    canRead: false,
+    onRefused: ({ intent: { id } }) => {
+      refused.push(id)
+      throw end
+    },
+  })
+  t.equal(error, end)
+  t.same(refused, [7005n])
   t.equal(counts.created, 4)
   t.same(undo.map(({ id }) => id).sort(), [7001n, 7002n, 7003n, 7004n])
   t.equal(await service.count('Ilex'), 4)
@@ -155,7 +162,7 @@ t.test('what the service refuses for one plant does not stop the others', async 
   t.same(undo.length, 4)
   t.match(refused, [
     [8003n, /^The service refuses the plant: .*1048576 bytes/],
-    [8005n, /^The service refuses the plant: /],
+    [8005n, /^The service refuses the plant: body\/name /],
   ])
 })
 

@@ -120,3 +120,12 @@ for (const scopes of [['read', 'write'], ['write']] as const) {
     t.match(await service.stored(BigInt(start + 549)), { name: 'Olea' })
   })
 }
+
+t.test('an import stops at a conflict before the record that is malformed', async (t) => {
+  await importPlants(service.store, named('Nerium', 30_002, 1), 'stop')
+  const end = new FileProblem('Line 4 has a quote.')
+  const options = { onConflict: 'stop', end } as const
+  const { error, created } = await importAll(t, service, named('Olea', 30_001, 3), options)
+  t.same(error, new FileProblem('A row has the id of a different plant.'))
+  t.equal(created, 1)
+})

@@ -142,12 +142,17 @@ t.test('two imports at the same time get ids of their own', async (t) => {
   t.match(again, { counts: { created: 0, unchanged: 1200 } })
 })
 
-for (const canRead of [true, false]) {
-  t.test(`numbered rows take the next free id if theirs is taken, read: ${canRead}`, async (t) => {
+for (const { canRead, onConflict } of [
+  { canRead: true, onConflict: 'update' },
+  { canRead: false, onConflict: 'keep' },
+  { canRead: false, onConflict: 'stop' },
+] as const) {
+  t.test(`numbered rows take the next free id, read: ${canRead}, ${onConflict}`, async (t) => {
     const { service, client } = await start(t)
     const between = async () => client.createPlants([2n, 4n].map((id) => ({ id, name: 'others' })))
     const text = 'name\nAbies\nAcer\nAlnus\n'
-    const result = await importText(service, text, { from: 1n, client, canRead, between })
+    const options = { from: 1n, client, canRead, onConflict, between }
+    const result = await importText(service, text, options)
     t.match(result, { counts: { created: 3 }, refused: [], undo: { length: 3 } })
     const plants = await storedPlants(service)
     t.same(

@@ -87,17 +87,6 @@ t.test('what somebody changes after the preview stays, or is a conflict', async 
   t.match(await service.stored(1n), { name: 'of others', tag: null })
 })
 
-t.test('many plants are updated in lists', async (t) => {
-  const service = await startService(t)
-  const plants = named('Abies', 1, 1200)
-  await store(service, plants)
-  const rows = plants.map(({ id }) => `${id},${id % 2n === 0n ? 'even' : ''}\n`)
-  const text = `id,tag\n${rows.join('')}`
-  const { counts } = await importText(service, text)
-  t.same(counts, { created: 0, changed: 600, unchanged: 600 })
-  t.same((await importText(service, text)).counts, { created: 0, changed: 0, unchanged: 1200 })
-})
-
 t.test('all that would change or be refused is listed in the order of the file', async (t) => {
   const service = await startService(t)
   await store(service, named('Abies', 1, 900))
