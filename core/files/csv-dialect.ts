@@ -1,4 +1,3 @@
-import { known } from '../known.ts'
 import type { Member } from '../members/members.ts'
 import { isNamed } from './columns.ts'
 import { CsvReader, type Dialect, type Quote, type Separator } from './csv-reader.ts'
@@ -68,8 +67,10 @@ export function detectDialect(
   // As in the files of GBIF.
   if (choices.quote === undefined && (chosen ?? '\t') === '\t') candidates.push(read('\t', ''))
   const otherwise = () =>
-    chosen === undefined ? (best([read(RARE_SEPARATOR, quote)]) ?? read('', quote)) : candidates[0]
-  const { dialect, records, width } = known(best(candidates) ?? otherwise())
+    chosen === undefined
+      ? (best([read(RARE_SEPARATOR, quote)]) ?? read('', quote))
+      : read(chosen, quote)
+  const { dialect, records, width } = best(candidates) ?? otherwise()
   const header = choices.header ?? guessHeader(records, width, members)
   const firstLine = header === 'none' ? dialect.firstLine : header
   return { dialect: { ...dialect, ...(firstLine !== undefined && { firstLine }) }, header, records }

@@ -10,6 +10,7 @@ import {
   generateRandomNonce,
   generateRandomState,
   getValidatedIdTokenClaims,
+  type IDToken,
   type JsonValue,
   None,
   processAuthorizationCodeResponse,
@@ -20,7 +21,6 @@ import {
   type TokenEndpointResponse,
   validateAuthResponse,
 } from 'oauth4webapi'
-import { known } from '../../core/known.ts'
 import type { SignInSettings } from '../../core/page-settings.ts'
 import { SignInError } from '../errors/sign-in-error.ts'
 import { FreshToken } from './fresh-token.ts'
@@ -155,7 +155,8 @@ export class SignIn {
   }
 
   #toPerson(server: AuthorizationServer, tokens: TokenEndpointResponse): Person {
-    const claims = known(getValidatedIdTokenClaims(tokens))
+    // The response was required to have an ID token.
+    const claims = getValidatedIdTokenClaims(tokens) as IDToken
     const token = new FreshToken(tokens, (refreshToken) => this.#refresh(server, refreshToken))
     return {
       id: subjectId(claims),

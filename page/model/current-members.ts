@@ -1,4 +1,3 @@
-import { describeRecords } from '../../core/files/record-formats.ts'
 import { members as baseMembers } from '../../core/members/members.gen.ts'
 import type { Member } from '../../core/members/members.ts'
 import type { FieldSchema } from '../../core/members/own-fields.ts'
@@ -18,7 +17,6 @@ export let ownMembers: readonly OwnMember[] = []
 export let int64Fields: readonly string[] = []
 export let { contentMembers, hasSameContent, pickContent, textLength, toFields } =
   describePlants(members)
-export let { recordFormats } = describeRecords(members)
 
 /** Sets the members in which plants differ from those of other services. */
 export function setMembers(changed: readonly Member[]): void {
@@ -30,7 +28,6 @@ export function setMembers(changed: readonly Member[]): void {
   ownMembers = own
   int64Fields = own.filter(({ type }) => type === 'int64').map(({ name }) => name)
   ;({ contentMembers, hasSameContent, pickContent, textLength, toFields } = describePlants(members))
-  ;({ recordFormats } = describeRecords(members))
 }
 
 export function isOwn(member: Member): member is OwnMember {

@@ -8,7 +8,7 @@ import type { PlantView } from '../list/plant-view.ts'
 import type { useRuns } from './use-runs.ts'
 import type { useSaver } from './use-saver.ts'
 
-const loadProgress = () => import('../changes/change-progress.tsx')
+const loadProgress = () => import('../selection/dialogs.ts')
 const ChangeProgress = lazyDialog(async () => (await loadProgress()).ChangeProgress)
 const UndoProgress = lazyDialog(async () => (await loadProgress()).UndoProgress)
 

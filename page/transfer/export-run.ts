@@ -1,8 +1,8 @@
 import type { Page, PlantStoreClient, StoredPlant } from '../../client/client.ts'
-import type { ExportFormat } from '../../core/files/record-formats.ts'
+import { describeRecords, type ExportFormat } from '../../core/files/record-formats.ts'
 import { PAGE_SIZE } from '../changes/find-plants.ts'
 import type { Filter } from '../list/filter.ts'
-import { members, recordFormats } from '../model/current-members.ts'
+import { members } from '../model/current-members.ts'
 import { cut } from '../text/display-text.ts'
 
 const MEDIA_TYPES: { readonly [Each in ExportFormat]: string } = {
@@ -68,7 +68,7 @@ async function* encode(
     const { writeWorkbook } = await import('../../core/files/xlsx/workbook-writer.ts')
     return yield* writeWorkbook(members, batches)
   }
-  const { header, line } = recordFormats[format]
+  const { header, line } = describeRecords(members).recordFormats[format]
   yield header
   for await (const plants of batches) yield plants.map(line).join('')
 }

@@ -11,10 +11,8 @@ import type { Filter } from '../list/filter.ts'
 import { usePaste } from './use-paste.ts'
 import './transfer.css'
 
-const ImportDialog = lazyDialog(
-  async () => (await import('./import/import-dialog.tsx')).ImportDialog,
-)
-const ExportDialog = lazyDialog(async () => (await import('./export-dialog.tsx')).ExportDialog)
+const ImportDialog = lazyDialog(async () => (await import('./dialogs.ts')).ImportDialog)
+const ExportDialog = lazyDialog(async () => (await import('./dialogs.ts')).ExportDialog)
 
 /** The toolbar's buttons that import plants and export those that the filter selects. */
 export function TransferButtons({
