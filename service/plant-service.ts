@@ -19,15 +19,10 @@ import {
 } from './restriction.ts'
 import { hasMember, toKeyedRequest, toSortedRequest } from './sorting.ts'
 import type { ChangePage, NoChanges } from './store/change-feed.ts'
+import { contentVersion } from './store/content-version.ts'
 import { hasSameContent } from './store/plant-content.ts'
 import { type PlantFilter, readsText } from './store/plant-filter.ts'
-import {
-  contentVersion,
-  isRefusal,
-  isSearch,
-  type RequestStore,
-  type SortedRequest,
-} from './store/plant-store.ts'
+import { isRefusal, isSearch, type RequestStore, type SortedRequest } from './store/plant-store.ts'
 import type { SortPlace } from './store/sort-index.ts'
 
 /** The operations of the contract: one method for each `operationId`. */

@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto'
 import type { Json } from '../../core/contract/operation-types.ts'
 import type { components } from '../../core/generated/api.gen.ts'
 import { limits } from '../../core/generated/limits.gen.ts'
 import type { Member } from '../../core/members/members.ts'
-import { hashedText, hashVersion, shortVersion } from '../../core/members/plant-version.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { NewPlant, Plant, PlantPatch, StoredPlant } from './plant-content.ts'
 import { type PlantFilter, readsText } from './plant-filter.ts'
@@ -289,14 +287,6 @@ export interface PlantStore extends ChangeFeed {
 
 /** The calls that requests need. Several threads can serve them. */
 export type RequestStore = Omit<PlantStore, 'exportPlants'>
-
-/**
- * The version of a plant's content. Plants with the same content have the same version, and a plant that changes back gets
- * its old version back.
- */
-export function contentVersion(plant: Plant): string {
-  return shortVersion(plant) ?? hashVersion(hash('sha256', hashedText(plant), 'base64url'))
-}
 
 /**
  * The store is unavailable, through no fault of the caller. Unless it is damaged, it recovers on its own:

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { withoutCoding } from '../../core/members/plant-version.ts'
-import { contentVersion, type Plant } from '../../service/store/plant-store.ts'
+import { contentVersion } from '../../service/store/content-version.ts'
+import type { Plant } from '../../service/store/plant-store.ts'
 import { STRINGS } from '../stores/plants.ts'
 
 const SIMILAR: Plant[] = [

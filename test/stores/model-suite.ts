@@ -2,6 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import { toWords } from '../../core/members/words.ts'
+import { contentVersion } from '../../service/store/content-version.ts'
 import { type FieldsPatch, writeFields } from '../../service/store/plant-content.ts'
 import type {
   NewPlant,
@@ -10,7 +11,6 @@ import type {
   PlantStore,
   TagPage,
 } from '../../service/store/plant-store.ts'
-import { contentVersion } from '../../service/store/plant-store.ts'
 import { storable } from '../helpers/plants/arbitraries.ts'
 import { runs } from '../helpers/plants/runs.ts'
 import { removeFrom } from '../helpers/plants/single-changes.ts'

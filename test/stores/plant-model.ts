@@ -1,5 +1,6 @@
 import { toWordMatch } from '../../core/members/words.ts'
 import type { ChangeFeed } from '../../service/store/change-feed.ts'
+import { contentVersion } from '../../service/store/content-version.ts'
 import type { FieldsPatch } from '../../service/store/plant-content.ts'
 import type { PlantFilter } from '../../service/store/plant-filter.ts'
 import type {
@@ -21,7 +22,7 @@ import type {
   TagPage,
   TagsRequest,
 } from '../../service/store/plant-store.ts'
-import { contentVersion, isRefusal, LISTED_TAG_MAX } from '../../service/store/plant-store.ts'
+import { isRefusal, LISTED_TAG_MAX } from '../../service/store/plant-store.ts'
 import type { ApplyMode, Guard } from '../../service/store/record-store.ts'
 import { byId, pageWith } from './plants.ts'
 

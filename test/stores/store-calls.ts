@@ -1,6 +1,6 @@
 import { type MirrorRestriction, restrict } from '../../service/restriction.ts'
 import { declareIndexes, removeIndex } from '../../service/sorting.ts'
-import { contentVersion } from '../../service/store/plant-store.ts'
+import { contentVersion } from '../../service/store/content-version.ts'
 import type { RecordChange } from '../../service/store/record-store.ts'
 import { keyRanges } from '../../service/store/sort-index.ts'
 import type { Store } from '../../src/stores/shared/store.ts'

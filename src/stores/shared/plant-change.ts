@@ -1,4 +1,5 @@
 import { limits } from '../../../core/generated/limits.gen.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
 import {
   hasSameContent,
   mergeFields,
@@ -8,7 +9,6 @@ import {
 import {
   type ChangeResult,
   type ChangeType,
-  contentVersion,
   type Expectation,
   LIST_TEXT_MAX,
   type NewPlant,

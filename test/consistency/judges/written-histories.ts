@@ -1,7 +1,7 @@
 /** Short histories, written by hand. */
 import { toJson } from '../../../client/json.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
 import type { Plant, PlantPatch, StoredPlant } from '../../../service/store/plant-store.ts'
-import { contentVersion } from '../../../service/store/plant-store.ts'
 import { type Arguments, type Call, History, type Mark } from '../history.ts'
 
 /** The plant that all calls are about, unless they say otherwise. */

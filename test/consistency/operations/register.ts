@@ -4,7 +4,7 @@
  * An operation is described by the `Step`s that it takes. The judges look for an order of
  * the steps of a plant in which each accepts the state that the one before has left.
  */
-import { contentVersion } from '../../../service/store/plant-store.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
 
 /** A plant without its id, as in the API. The other members are own fields, which some services have. */
 export interface Content {

@@ -1,6 +1,6 @@
 /** Valid requests, generated from the contract so that new operations are fuzzed as well. */
 import { extendContract, loadContract } from '../../../core/contract/contract.ts'
-import { contentVersion } from '../../../service/store/plant-store.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
 import { OWN_FIELDS } from '../../helpers/plants/nursery.ts'
 import { dereference } from '../../helpers/service/contract-check.ts'
 import { TOKEN } from '../target.ts'

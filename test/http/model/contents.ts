@@ -1,7 +1,8 @@
 /** Random plants and patches for comparisons with a model, and how the model has them: as PlantCodec makes them. */
 import fc from 'fast-check'
 import type { MemberValue } from '../../../core/members/members.ts'
-import { contentVersion, type Plant, type PlantPatch } from '../../../service/store/plant-store.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
+import type { Plant, PlantPatch } from '../../../service/store/plant-store.ts'
 import { nursery } from '../../helpers/plants/nursery.ts'
 import { jsonOf } from '../../helpers/service/service.ts'
 

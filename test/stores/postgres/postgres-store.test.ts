@@ -1,5 +1,6 @@
 import t from 'tap'
-import { contentVersion, type NewPlant } from '../../../service/store/plant-store.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
+import type { NewPlant } from '../../../service/store/plant-store.ts'
 import { TokenStore } from '../../../service/token-store.ts'
 import { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { importPlants } from '../../helpers/plants/import-plants.ts'

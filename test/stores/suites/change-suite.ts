@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
+import { contentVersion } from '../../../service/store/content-version.ts'
 import type { Plant, PlantStore } from '../../../service/store/plant-store.ts'
-import { contentVersion } from '../../../service/store/plant-store.ts'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
 import { count, EDGES, STRINGS, samePlants } from '../plants.ts'

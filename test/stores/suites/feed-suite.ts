@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { Change } from '../../../service/store/change-feed.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
 import type { NewPlant } from '../../../service/store/plant-store.ts'
-import { contentVersion } from '../../../service/store/plant-store.ts'
 import type { Store } from '../../../src/stores/shared/store.ts'
 import { createAll } from '../../helpers/plants/lists.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'

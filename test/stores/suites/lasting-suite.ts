@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { contentVersion } from '../../../service/store/plant-store.ts'
+import { contentVersion } from '../../../service/store/content-version.ts'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
 import { byId, count, exported, STRINGS, samePlants, scatteredIds } from '../plants.ts'

@@ -1,6 +1,7 @@
 /** Long histories of contending clients on one plant, as a register answers them. Many responses are lost. */
+
+import { contentVersion } from '../../../../service/store/content-version.ts'
 import type { Plant } from '../../../../service/store/plant-store.ts'
-import { contentVersion } from '../../../../service/store/plant-store.ts'
 import { Random } from '../../../hostile/fuzz/random.ts'
 import type { Call } from '../../history.ts'
 import { GENERA, newTag } from '../../operations/plants.ts'

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { contentVersion } from '../../../../service/store/plant-store.ts'
+import { contentVersion } from '../../../../service/store/content-version.ts'
 import { PostgresStore } from '../../../../src/stores/postgres/postgres-store.ts'
 import { startPostgres } from '../../../../tools/postgres/postgres-server.ts'
 import { importPlants } from '../../../helpers/plants/import-plants.ts'
