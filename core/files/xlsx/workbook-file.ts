@@ -11,7 +11,8 @@ import {
   toCandidate,
   toProblem,
 } from '../plant-file.ts'
-import { InvalidWorkbook, openWorkbook, type Sheet } from './workbook-reader.ts'
+import { openWorkbook, type Sheet } from './workbook-reader.ts'
+import { InvalidWorkbook } from './zip.ts'
 
 /** How many rows are read at once. */
 const BATCH_ROWS = 500

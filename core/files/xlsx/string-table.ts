@@ -2,20 +2,20 @@ import { InvalidWorkbook } from './zip.ts'
 
 const BYTES_MAX = 2 ** 26
 
-/** What the end of a text takes. */
+/** What the end of a string takes. */
 const END_BYTES = 16
 
 /** A UTF-16 unit has at most three bytes in UTF-8. */
 const UNIT_BYTES = 3
 
-/** The texts that the cells of a workbook share, in UTF-8, because strings could take several times as much memory. */
-export class TextTable {
+/** The strings that the cells of a workbook share, in UTF-8, which takes a fraction of the memory. */
+export class StringTable {
   #bytes = new Uint8Array(2 ** 16)
   readonly #ends: number[] = []
   readonly #encoder = new TextEncoder()
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-  /** @throws InvalidWorkbook if all texts together are too long */
+  /** @throws InvalidWorkbook if all strings together are too long */
   add(text: string): void {
     const start = this.#end
     const needed = start + UNIT_BYTES * text.length
@@ -32,7 +32,7 @@ export class TextTable {
     }
   }
 
-  /** Undefined if there is no such text. */
+  /** Undefined if there is no such string. */
   get(index: number): string | undefined {
     const end = this.#ends[index]
     if (end === undefined) return undefined
