@@ -8,10 +8,14 @@ const END_BYTES = 16
 /** A UTF-16 unit has at most three bytes in UTF-8. */
 const UNIT_BYTES = 3
 
+/** Many cells can share a string of this length, in bytes. They must not have a copy each. */
+const LONG_BYTES = 2 ** 10
+
 /** The strings that the cells of a workbook share, in UTF-8, which takes a fraction of the memory. */
 export class StringTable {
   #bytes = new Uint8Array(2 ** 16)
   readonly #ends: number[] = []
+  readonly #long = new Map<number, string>()
   readonly #encoder = new TextEncoder()
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -36,7 +40,10 @@ export class StringTable {
   get(index: number): string | undefined {
     const end = this.#ends[index]
     if (end === undefined) return undefined
-    return this.#decoder.decode(this.#bytes.subarray(this.#ends[index - 1] ?? 0, end))
+    const start = this.#ends[index - 1] ?? 0
+    const text = this.#long.get(index) ?? this.#decoder.decode(this.#bytes.subarray(start, end))
+    if (end - start >= LONG_BYTES) this.#long.set(index, text)
+    return text
   }
 
   get #end(): number {

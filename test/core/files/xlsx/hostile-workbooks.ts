@@ -3,6 +3,7 @@ import { partsOf, relationships, repeat, zip } from './workbooks.ts'
 
 const SHEET = 'xl/worksheets/sheet1.xml'
 const START = '<worksheet><sheetData>'
+const END = '</sheetData></worksheet>'
 const { 'xl/sharedStrings.xml': _strings, ...withoutStrings } = partsOf('')
 const valid = zip(partsOf('<row><c><v>1</v></c></row>'))
 
@@ -139,4 +140,19 @@ export const CASES: readonly (readonly [what: string, file: () => Blob, problem:
     () => zip({ ...partsOf(''), 'xl/styles.xml': repeat('<styleSheet>', megabyte('<xf/>'), 100) }),
     /more than 8 MB/,
   ],
+]
+
+const LONG = 'x'.repeat(2 ** 19)
+
+/** Workbooks of rows that have as much text as a record can have. They are not refused. */
+export const LONG_ROWS: readonly (() => Blob)[] = [
+  () => {
+    const row = `<row>${`<c t="str"><v>${LONG}</v></c>`.repeat(7)}</row>`
+    return zip({ ...partsOf(''), [SHEET]: repeat(START, row, 120, END) })
+  },
+  () =>
+    zip({
+      ...partsOf('<row><c t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>'.repeat(500)),
+      'xl/sharedStrings.xml': `<sst>${`<si>${`<t>${LONG}</t>`.repeat(7)}</si>`.repeat(2)}</sst>`,
+    }),
 ]
