@@ -1,13 +1,14 @@
-import type { RecordValues } from '../../core/files/record-mapper.ts'
 import { known } from '../../core/known.ts'
 import type { Member } from '../../core/members/members.ts'
-import type { PlantCodec } from '../../service/plant-codec.ts'
+import { readFields, textLength } from '../../service/store/plant-content.ts'
 import {
   type ChangeOf,
   type ChangeResult,
   isRefusal,
+  LIST_TEXT_MAX,
   type ListResult,
   type NewPlant,
+  type PlantPatch,
   type PlantStore,
   type StoredPlant,
 } from '../../service/store/plant-store.ts'
@@ -44,9 +45,10 @@ export function importStore(
 
 /** A valid record, and the plant that it is about. */
 export interface PlannedRecord extends RecordTarget {
-  readonly values: RecordValues
   /** Creates the plant that the record describes on its own, or says what it lacks: then, it can only update one. */
   readonly plant: ChangeOf<'create'> | string
+  /** What the record changes of a stored plant. Undefined unless plants are updated. */
+  readonly patch?: PlantPatch
 }
 
 /** What became of a record. */
@@ -65,7 +67,6 @@ export interface Outcome {
 export interface ChangeOptions {
   readonly store: ImportStore
   readonly ids: RecordIds
-  readonly codec: PlantCodec
   readonly onConflict: OnConflict
   /** Whether a record stops the import. */
   readonly isStop: (outcome: Outcome) => boolean
@@ -89,6 +90,7 @@ export async function storeRecords(
   const found = await store.find(records.flatMap(({ id, isNew }) => (isNew ? [] : id)))
   if (found === 'too-large') return storeHalves(records, options)
   const planned = planChanges(records, found, options)
+  if (planned === 'too-large') return storeHalves(records, options)
   const end = planned.findIndex(isStop) + 1
   const selected = end === 0 ? planned : planned.slice(0, end)
   const changes = selected.flatMap(({ change }) => change ?? [])
@@ -130,42 +132,45 @@ async function storeHalves(
   return [...first, ...(await storeRecords(records.slice(middle), options))]
 }
 
+/** Stops if the plants become too large: many records can change one, each of which makes a copy of its own fields. */
 function planChanges(
   records: readonly PlannedRecord[],
   found: ReadonlyMap<bigint, StoredPlant>,
   options: ChangeOptions,
-): PlannedOutcome[] {
+): PlannedOutcome[] | 'too-large' {
   const plants = new Map(found)
-  return records.map((record) => {
-    const { id, values, plant } = record
+  const outcomes: PlannedOutcome[] = []
+  let text = 0
+  for (const record of records) {
+    const { id, patch, plant } = record
     const before = plants.get(id)
     const change = toChange(record, before, options)
-    if (change === undefined) return { result: 'refused', reason: String(plant) }
+    if (change === undefined) {
+      outcomes.push({ result: 'refused', reason: String(plant) })
+      continue
+    }
     const { result, after } = decide(before, change)
     plants.set(id, known(after))
-    return {
+    if (after !== before) text += textLength(known(after))
+    if (text > LIST_TEXT_MAX && records.length > 1) return 'too-large'
+    outcomes.push({
       change: after === before ? undefined : change,
       result: toOutcome(result, options),
       plant: result === 'plant-exists' ? (plant as NewPlant) : known(after),
       before,
-      removed: before === undefined || change.type !== 'update' ? 0 : countRemoved(before, values),
-    }
-  })
+      removed: before === undefined || patch === undefined ? 0 : countRemoved(before, patch),
+    })
+  }
+  return outcomes
 }
 
 /** Undefined if the plant is neither stored nor complete. */
 function toChange(
-  { id, values, plant }: PlannedRecord,
+  { id, plant, patch }: PlannedRecord,
   before: StoredPlant | undefined,
-  { onConflict, codec }: ChangeOptions,
+  { onConflict }: ChangeOptions,
 ): ImportChange | undefined {
-  if (onConflict === 'update' && before !== undefined) {
-    return {
-      type: 'update',
-      id,
-      patch: codec.toPatch(values as Parameters<PlantCodec['toPatch']>[0]),
-    }
-  }
+  if (patch !== undefined && before !== undefined) return { type: 'update', id, patch }
   if (typeof plant === 'string') return undefined
   if (onConflict === 'replace' && before !== undefined) return { ...plant, id, type: 'put' }
   // If others take the id first, it is refused.
@@ -179,10 +184,10 @@ function toOutcome(result: ChangeResult, { onConflict }: ChangeOptions): Outcome
   return onConflict === 'keep' ? 'kept' : 'conflict'
 }
 
-function countRemoved({ tag, fields = '' }: StoredPlant, values: RecordValues): number {
-  return Object.entries(values).filter(([name, value]) => {
-    if (value !== null) return false
-    // No value contains it, because quotes are escaped there.
-    return name === 'tag' ? tag !== undefined : fields.includes(`${JSON.stringify(name)}:`)
-  }).length
+function countRemoved(before: StoredPlant, { tag, clears = '' }: PlantPatch): number {
+  // No value contains its name like this, because quotes are escaped there.
+  const isStored = ([name]: readonly [string, string]) =>
+    before.fields?.includes(`${JSON.stringify(name)}:`)
+  const fields = readFields(clears).filter(isStored).length
+  return tag === null && before.tag !== undefined ? fields + 1 : fields
 }

@@ -3,6 +3,7 @@ import { known } from '../../core/known.ts'
 import type { Member } from '../../core/members/members.ts'
 import { toFailure } from '../../service/failure-messages.ts'
 import { PlantCodec } from '../../service/plant-codec.ts'
+import { textLength } from '../../service/store/plant-content.ts'
 import type { NewPlant, StoredPlant } from '../../service/store/plant-store.ts'
 import {
   type ChangeOptions,
@@ -69,6 +70,8 @@ export interface RecordImportOptions {
   readonly onIgnored?: (names: readonly string[]) => void
   /** Called after each transaction with the number of bytes imported so far. */
   readonly onProgress: (bytes: number) => void
+  /** Ends the import between the records of two reads. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -77,106 +80,143 @@ export interface RecordImportOptions {
  */
 export const TRANSACTION_RECORDS = 16_000
 
-/** Number of input bytes that fill a transaction, for large records. */
+/**
+ * Number of input bytes that fill a transaction, for large records. As much text of plants fills it too, because a
+ * workbook is compressed.
+ */
 const TRANSACTION_BYTES = 2 ** 22
 
 /**
  * Stores records in file order. If `batches` fails, stores the records before the failure first.
  *
  * @returns false if a refused record stopped the import: the records before it are stored, those after it are not
- * @throws StoreUnavailable, FileError if there is no id for a new plant, and the errors of `batches`
+ * @throws StoreUnavailable, FileError if there is no id for a new plant, the reason of the signal, and the errors of
+ *   `batches`
  */
 export async function importRecords(
   batches: AsyncIterable<RecordBatch>,
   options: RecordImportOptions,
 ): Promise<boolean> {
   const target = new RecordImport(options)
-  let pending: ParsedRecord[] = []
   let storedBytes = 0
   let failure: { readonly error: unknown } | undefined
   async function* readable() {
     try {
-      yield* batches
+      for await (const batch of batches) {
+        // A workbook is in memory, so that no read fails.
+        options.signal?.throwIfAborted()
+        yield batch
+      }
     } catch (error) {
       failure = { error }
     }
   }
   for await (const { records, endByte } of readable()) {
-    pending = pending.concat(records)
-    if (pending.length < TRANSACTION_RECORDS && endByte - storedBytes < TRANSACTION_BYTES) continue
-    if (!(await target.store(pending))) return false
+    for (const record of records) target.add(record)
+    if (!target.isFull(endByte - storedBytes)) continue
+    if (!(await target.store())) return false
     options.onProgress(endByte)
     storedBytes = endByte
-    pending = []
   }
-  const isComplete = await target.store(pending)
+  const isComplete = await target.store()
   // A refused record comes before the failure, and is already reported.
   if (isComplete && failure !== undefined) throw failure.error
   return isComplete
 }
 
+/** A record that is not stored yet. */
+interface PendingRecord extends Pick<ParsedRecord, 'number' | 'ignored'> {
+  /** How to store it or, if that is not needed, what became of it. */
+  readonly plan: PlannedRecord | Outcome
+}
+
 class RecordImport {
   readonly #options: RecordImportOptions
   readonly #changeOptions: ChangeOptions
+  readonly #codec: PlantCodec
   /** The number of the first record with each id that was not refused. */
   readonly #firstRecords = new Map<bigint, number>()
+  #pending: PendingRecord[] = []
+  /** The length of their text, in UTF-16 units. */
+  #text = 0
+  /** Whether an invalid record stops the import. */
+  #isStopped = false
 
   constructor(options: RecordImportOptions) {
     const { store, ids = givenIds, members, onConflict, onError, skipsConflicts = false } = options
     this.#options = options
+    this.#codec = new PlantCodec(members)
     this.#changeOptions = {
       store,
       ids,
-      codec: new PlantCodec(members),
       onConflict,
       isStop: ({ result }) =>
         result === 'conflict' ? !skipsConflicts : result === 'refused' && onError === 'stop',
     }
   }
 
-  /** Stores records together. Returns false if one of them stops the import. */
-  async store(records: readonly ParsedRecord[]): Promise<boolean> {
-    const plans = this.#toPlans(records)
-    const outcomes = await storeRecords(plans.filter(isPlanned), this.#changeOptions)
+  /**
+   * Whether to store the records before others are added.
+   *
+   * @param bytes how long they are in the file
+   */
+  isFull(bytes: number): boolean {
+    const isLarge = Math.max(bytes, this.#text) >= TRANSACTION_BYTES
+    return isLarge || this.#pending.length >= TRANSACTION_RECORDS || this.#isStopped
+  }
+
+  /** Adds a record to those that are stored next, unless an earlier one stops the import. */
+  add({ number, result, ignored }: ParsedRecord): void {
+    if (this.#isStopped) return
+    const plan = this.#plan(result, number)
+    this.#pending.push({ number, ignored, plan })
+    if (isPlanned(plan)) this.#text += measurePlanned(plan)
+    else this.#isStopped = this.#changeOptions.isStop(plan)
+  }
+
+  /** Stores the records together. Returns false if one of them stops the import. */
+  async store(): Promise<boolean> {
+    const pending = this.#pending
+    this.#pending = []
+    this.#text = 0
+    const plans = pending.flatMap(({ plan }) => (isPlanned(plan) ? plan : []))
+    const outcomes = await storeRecords(plans, this.#changeOptions)
     let next = 0
-    for (const [index, plan] of plans.entries()) {
-      const reached = isPlanned(plan) ? known(outcomes[next++]) : plan
-      this.#report(known(records[index]), reached)
+    for (const record of pending) {
+      const reached = isPlanned(record.plan) ? known(outcomes[next++]) : record.plan
+      this.#report(record, reached)
       if (this.#changeOptions.isStop(reached)) return false
     }
     return true
   }
 
-  /** How to store the records up to an invalid one that stops the import or, if that is not needed, what became of them. */
-  #toPlans(records: readonly ParsedRecord[]): (PlannedRecord | Outcome)[] {
-    const plans: (PlannedRecord | Outcome)[] = []
-    for (const { number, result } of records) {
-      const plan = typeof result === 'object' ? this.#plan(result, number) : result
-      if (typeof plan === 'object') plans.push(plan)
-      else if (plan === undefined) plans.push({ result: 'blank' })
-      else plans.push({ result: 'refused', reason: plan })
-      if (typeof plan === 'string' && this.#options.onError === 'stop') break
-    }
-    return plans
+  #plan(result: ParsedRecord['result'], number: number): PlannedRecord | Outcome {
+    if (result === undefined) return { result: 'blank' }
+    const plan = typeof result === 'string' ? result : this.#planValues(result, number)
+    return typeof plan === 'string' ? { result: 'refused', reason: plan } : plan
   }
 
   /** Says why a record is refused if it is invalid. */
-  #plan(values: RecordValues, number: number): PlannedRecord | string {
+  #planValues(values: RecordValues, number: number): PlannedRecord | string {
     const { members, onConflict } = this.#options
-    const { ids, codec } = this.#changeOptions
+    const { ids } = this.#changeOptions
+    const codec = this.#codec
     const target = ids.find(values, number)
     if (typeof target === 'string') return target
     const complete = values.id === target.id ? values : { ...values, id: target.id }
-    const plant = toNewPlant(members, complete)
-    if (typeof plant === 'object') {
-      return { ...target, values, plant: { type: 'create', ...codec.toPlant(plant) } }
+    const given = toNewPlant(members, complete)
+    const plant =
+      typeof given === 'string' ? given : ({ type: 'create', ...codec.toPlant(given) } as const)
+    if (onConflict === 'update') {
+      const canUpdate = typeof plant === 'object' || (!target.isNew && values.name === undefined)
+      const patch = codec.toPatch(values as Parameters<PlantCodec['toPatch']>[0])
+      return canUpdate ? { ...target, plant, patch } : plant
     }
-    const canUpdate = onConflict === 'update' && !target.isNew && values.name === undefined
-    return canUpdate ? { ...target, values, plant } : plant
+    return typeof plant === 'object' ? { ...target, plant } : plant
   }
 
   #report(
-    { number, ignored }: ParsedRecord,
+    { number, ignored }: PendingRecord,
     { result, reason = '', plant, before, removed = 0 }: Outcome,
   ): void {
     const { counts, locate, onFirst, onRefused, onRepeated, onIgnored } = this.#options
@@ -201,6 +241,10 @@ class RecordImport {
     if (repetition) onRepeated?.(locate(number), `${repetition} (${result})`)
     if (ignored !== undefined) onIgnored?.(ignored)
   }
+}
+
+function measurePlanned({ plant, patch = {} }: PlannedRecord): number {
+  return (typeof plant === 'object' ? textLength(plant) : 0) + textLength(patch)
 }
 
 function isPlanned(plan: PlannedRecord | Outcome): plan is PlannedRecord {

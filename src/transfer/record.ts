@@ -7,7 +7,7 @@ export interface ParsedRecord {
   /** What the record says about a plant, or why it is refused. Undefined for a record without any value. */
   readonly result: RecordValues | string | undefined
   /** The names of members that are not stored, at most NAMES_MAX of them. */
-  readonly ignored?: readonly string[]
+  readonly ignored?: readonly string[] | undefined
 }
 
 /** Consecutive records of a file. */

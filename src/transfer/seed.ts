@@ -48,7 +48,7 @@ export async function prepareSeed(
       const options = { file: seed, members, refuseMembers: true, canBeCutOff: !isFile }
       const { format, batches } = await openRecords(chunks, options)
       const locate = (number: number) => `${counted[format]} ${number}`
-      await importSeed(batches, store, { members, locate, counts })
+      await importSeed(batches, store, { members, locate, counts, signal })
     } catch (error) {
       if (error instanceof Interrupted) {
         const { created, replayed } = counts
@@ -89,7 +89,7 @@ function describeError({ instancePath, message }: ErrorObject): string {
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
   store: SeedStore,
-  options: Pick<RecordImportOptions, 'members' | 'locate' | 'counts'>,
+  options: Pick<RecordImportOptions, 'members' | 'locate' | 'counts' | 'signal'>,
 ): Promise<void> {
   await importRecords(batches, {
     ...options,

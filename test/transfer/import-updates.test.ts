@@ -143,6 +143,24 @@ for (const [name, engine] of Object.entries(engines)) {
     // Comparing long strings takes tap long.
     t.ok(JSON.stringify((await stored()).map(toText)) === JSON.stringify(expected.map(toText)))
   })
+
+  t.test(`${name}: fewer changes of one plant share a transaction if it is large`, async (t) => {
+    const accession = `"accession":"${'x'.repeat(LIST_TEXT_MAX / 8)}"`
+    const { store, load, stored } = await recordImports(t, engine, [{ ...PINE, fields: accession }])
+    const sizes: number[] = []
+    const heights = Array.from({ length: 12 }, (_, height) => ({ id: PINE.id, height }))
+    const { counts } = await load(heights, {
+      ...update,
+      apply: (changes, mode) => {
+        sizes.push(changes.length)
+        return store.apply(changes, mode)
+      },
+    })
+    t.strictSame(counts, { updated: 12 })
+    t.ok(sizes.every((size) => size < heights.length))
+    const [plant] = await stored()
+    t.ok(plant?.fields === `${accession},"height":11`)
+  })
 }
 
 function toText({ id, ...content }: { readonly id: bigint }): unknown {

@@ -198,6 +198,25 @@ t.test('fewer records share a transaction if they are large', async (t) => {
   t.strictSame(progress, [2 ** 22])
 })
 
+t.test('fewer records share a transaction if they are larger than in the file', async (t) => {
+  const name = 'x'.repeat(2 ** 21)
+  const { sizes } = await importLines(
+    t,
+    [2n, 3n, 4n].map((id) => ({ id, name })),
+  )
+  t.strictSame(sizes, [2, 1])
+})
+
+t.test('an import is interrupted between two reads', async (t) => {
+  const interruption = new AbortController()
+  const { signal } = interruption
+  const onProgress = () => interruption.abort(new Error('interrupted'))
+  const counts = newCounts()
+  const options = { signal, onProgress, counts }
+  await t.rejects(importLines(t, [two, three], options, 2 ** 22), { message: 'interrupted' })
+  t.equal(counts.created, 1)
+})
+
 t.test('fewer records share a transaction if the stored plants are large', async (t) => {
   const large = Array.from({ length: 12 }, (_, index) => ({
     id: BigInt(index + 1),

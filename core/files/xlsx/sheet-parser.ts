@@ -1,7 +1,7 @@
 import { type FileRecord, MalformedFile, RECORD_LENGTH_MAX, TOO_LONG } from '../file-record.ts'
 import { type CellFormat, numberText } from './cell-formats.ts'
-import { COLUMNS_MAX, columnName, EMPTY, ROWS_MAX } from './sheet.ts'
-import type { TextTable } from './text-table.ts'
+import { COLUMNS_MAX, columnName, EMPTY_FORMULA, ROWS_MAX } from './sheet.ts'
+import type { StringTable } from './string-table.ts'
 import { type Attributes, type XmlHandler, XmlReader } from './xml-reader.ts'
 import { InvalidWorkbook } from './zip.ts'
 
@@ -12,7 +12,7 @@ const REFERENCE = /^([A-Z]{1,3})[1-9]\d{0,6}$/
 
 /** What the cells of a workbook refer to. */
 export interface WorkbookTables {
-  readonly texts: TextTable
+  readonly strings: StringTable
   readonly formats: readonly CellFormat[]
   readonly is1904: boolean
 }
@@ -161,12 +161,12 @@ export class SheetParser implements XmlHandler {
     }
     switch (type) {
       case 's':
-        return this.#tables.texts.get(Number(text)) ?? refuse('refers to a text that is missing')
+        return this.#tables.strings.get(Number(text)) ?? refuse('refers to a missing string')
       case 'inlineStr':
         return decodeEscapes(text)
       case 'str':
         // Other formulas give an empty string for no value.
-        return text === '' && formula !== EMPTY ? undefined : decodeEscapes(text)
+        return text === '' && formula !== EMPTY_FORMULA ? undefined : decodeEscapes(text)
       case 'e':
         return refuse(`has the error ${text}`)
       case 'b':

@@ -2,8 +2,8 @@
 export const ROWS_MAX = 2 ** 20
 export const COLUMNS_MAX = 2 ** 14
 
-/** The formula of an empty string. LibreOffice does not keep one that is text. */
-export const EMPTY = '""'
+/** LibreOffice keeps an empty string only as the result of this formula. */
+export const EMPTY_FORMULA = '""'
 
 /** The letters of a column, whose number starts at 0. */
 export function columnName(column: number): string {

@@ -11,10 +11,14 @@ import {
   toCandidate,
   toProblem,
 } from '../plant-file.ts'
-import { InvalidWorkbook, openWorkbook, type Sheet } from './workbook-reader.ts'
+import { openWorkbook, type Sheet } from './workbook-reader.ts'
+import { InvalidWorkbook } from './zip.ts'
 
 /** How many rows are read at once. */
 const BATCH_ROWS = 500
+
+/** The rows that are kept at once are no more when they have this much text, in UTF-16 units. */
+const TEXT_MAX = 2 ** 20
 
 /**
  * Recognizes what a workbook has, as `recognizeFile` does for text.
@@ -63,12 +67,15 @@ async function findFilled(sheets: readonly Sheet[]): Promise<Sheet> {
   throw new FileProblem('There are no plants in this workbook.')
 }
 
-/** The first rows that are not blank. */
+/** The first rows that are not blank, fewer if they have much text. */
 async function take(sheet: Sheet, count: number): Promise<readonly FileRecord[]> {
   const records: FileRecord[] = []
+  let text = 0
   try {
     for await (const record of sheet.records()) {
-      if (!record.isBlank && records.push(record) === count) break
+      if (record.isBlank) continue
+      text += textLength(record)
+      if (records.push(record) === count || text >= TEXT_MAX) break
     }
   } catch (error) {
     // It is reported when the sheet is read.
@@ -81,15 +88,18 @@ async function take(sheet: Sheet, count: number): Promise<readonly FileRecord[]>
 async function* readBatches(sheet: Sheet, skipped: number): AsyncGenerator<RecordBatch, void> {
   let endByte = 0
   let records: FileRecord[] = []
+  let text = 0
   const onRead = (bytes: number) => {
     endByte = bytes
   }
   try {
     for await (const record of sheet.records(onRead)) {
-      if (record.number > skipped && records.push(record) === BATCH_ROWS) {
-        yield { records, endByte }
-        records = []
-      }
+      if (record.number <= skipped) continue
+      text += textLength(record)
+      if (records.push(record) < BATCH_ROWS && text < TEXT_MAX) continue
+      yield { records, endByte }
+      records = []
+      text = 0
     }
     yield { records, endByte }
   } catch (error) {
@@ -97,6 +107,10 @@ async function* readBatches(sheet: Sheet, skipped: number): AsyncGenerator<Recor
     if (error instanceof MalformedFile) throw toProblem('xlsx', error)
     explain(error)
   }
+}
+
+function textLength({ values }: FileRecord): number {
+  return Object.values(values).reduce<number>((sum, value) => sum + String(value ?? '').length, 0)
 }
 
 function explain(error: unknown): never {

@@ -1,22 +1,17 @@
 import type { FileRecord } from '../file-record.ts'
 import { type CellFormat, cellFormat } from './cell-formats.ts'
-import { decodeEscapes, SheetParser, type WorkbookTables } from './sheet-parser.ts'
-import { TextTable } from './text-table.ts'
+import { decodeEscapes, SheetParser } from './sheet-parser.ts'
+import { StringTable } from './string-table.ts'
 import { type XmlHandler, XmlReader } from './xml-reader.ts'
 import { InvalidWorkbook, inflate, readZipDirectory, type ZipEntry } from './zip.ts'
 
-export { InvalidWorkbook }
-
 /** What the parts of a workbook can have when they are inflated, in MB. */
 const SHEET_MB_MAX = 512
-const TEXTS_MB_MAX = 256
+const STRINGS_MB_MAX = 256
 const OTHER_MB_MAX = 8
 
 /** How long a part is read before other tasks run, because streams that need not wait leave them no time. */
 const BUSY_MS = 30
-
-/** A password turns a workbook into such a file, which Excel 97 used for all workbooks. */
-const COMPOUND_FILE = [0xd0, 0xcf, 0x11, 0xe0]
 
 /** From a part of a workbook to another. */
 interface Relationship {
@@ -38,28 +33,14 @@ export interface Sheet {
   readonly records: (onRead?: (bytes: number) => void) => AsyncGenerator<FileRecord, void>
 }
 
-/** Recognizes a workbook by its first bytes, at least four. Other ZIP files start in the same way. */
-export function isWorkbook(start: Uint8Array): boolean {
-  return startsWith(start, [0x50, 0x4b, 3, 4]) || startsWith(start, COMPOUND_FILE)
-}
-
-function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
-  return start.every((byte, index) => bytes[index] === byte)
-}
-
 /**
  * Lists the sheets of a workbook (ECMA-376, .xlsx), in order. Libraries inflate a workbook as a whole, and many keep all
- * cells; this reads both in parts, so that memory is bounded by the texts that cells share.
+ * cells; this reads both in parts, so that memory is bounded by the strings that cells share.
  *
  * @throws InvalidWorkbook
  */
 export async function openWorkbook(file: Blob): Promise<readonly Sheet[]> {
-  const start = new Uint8Array(await file.slice(0, COMPOUND_FILE.length).arrayBuffer())
-  if (startsWith(start, COMPOUND_FILE)) {
-    throw new InvalidWorkbook('the workbook is protected by a password, or not in the format .xlsx')
-  }
-  const workbook = new Workbook(file, await readZipDirectory(file))
-  return workbook.listSheets()
+  return new Workbook(file, await readZipDirectory(file)).listSheets()
 }
 
 class Workbook {
@@ -127,9 +108,9 @@ class Workbook {
       bytes += added
       onRead(bytes)
     }
-    const texts = await this.#readTexts(pathOf(related, 'sharedStrings'), count)
+    const strings = await this.#readStrings(pathOf(related, 'sharedStrings'), count)
     const formats = await this.#readFormats(pathOf(related, 'styles'))
-    const parser = new SheetParser({ texts, formats, is1904 } satisfies WorkbookTables)
+    const parser = new SheetParser({ strings, formats, is1904 })
     for await (const xml of this.#read(path, SHEET_MB_MAX, count)) {
       yield* parser.write(xml)
       if (parser.isComplete) return
@@ -137,9 +118,12 @@ class Workbook {
     parser.end()
   }
 
-  async #readTexts(path: string | undefined, onRead: (bytes: number) => void): Promise<TextTable> {
-    const texts = new TextTable()
-    if (path === undefined) return texts
+  async #readStrings(
+    path: string | undefined,
+    onRead: (bytes: number) => void,
+  ): Promise<StringTable> {
+    const strings = new StringTable()
+    if (path === undefined) return strings
     let item = ''
     let isText = false
     let isPhonetic = false
@@ -155,12 +139,12 @@ class Workbook {
       close(name) {
         isText = false
         if (name === 'rPh') isPhonetic = false
-        if (name === 'si') texts.add(decodeEscapes(item))
+        if (name === 'si') strings.add(decodeEscapes(item))
       },
     })
-    for await (const part of this.#read(path, TEXTS_MB_MAX, onRead)) xml.write(part)
+    for await (const part of this.#read(path, STRINGS_MB_MAX, onRead)) xml.write(part)
     xml.end()
-    return texts
+    return strings
   }
 
   /** The formats of cells by their style. */

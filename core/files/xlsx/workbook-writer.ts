@@ -2,7 +2,7 @@ import type { components } from '../../generated/api.gen.ts'
 import { SAFE_LENGTH } from '../../json/int64.ts'
 import { type Member, type MemberValue, ownValue, writeText } from '../../members/members.ts'
 import { ExportProblem } from '../record-formats.ts'
-import { columnName, EMPTY, ROWS_MAX } from './sheet.ts'
+import { columnName, EMPTY_FORMULA, ROWS_MAX } from './sheet.ts'
 import { writeZip } from './zip-writer.ts'
 
 type StoredPlant = components['schemas']['StoredPlant']
@@ -108,7 +108,7 @@ function writeCell(reference: string, value: MemberValue): string {
   if (typeof value === 'number' || (typeof value === 'bigint' && text.length <= SAFE_LENGTH)) {
     return `<c r="${reference}"><v>${text}</v></c>`
   }
-  if (text === '') return `<c r="${reference}" t="str"><f>${EMPTY}</f><v></v></c>`
+  if (text === '') return `<c r="${reference}" t="str"><f>${EMPTY_FORMULA}</f><v></v></c>`
   return `<c r="${reference}" ${TEXT} t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`
 }
 

@@ -66,7 +66,7 @@ export class XmlReader {
   write(text: string): void {
     this.#unparsed += text.length
     this.#parser.write(text)
-    if (this.#unparsed > TOKEN_LENGTH_MAX) fail('the workbook has a text that is too long')
+    if (this.#unparsed > TOKEN_LENGTH_MAX) fail('the workbook has text that is too long')
   }
 
   /**

@@ -1,10 +1,10 @@
 import { ExportProblem } from '../record-formats.ts'
+import { DEFLATED, DIRECTORY_END, DIRECTORY_HEADER, LOCAL_HEADER } from './zip-format.ts'
 
 /** The largest size in a ZIP archive without extensions. */
 const SIZE_MAX = 2 ** 32 - 1
 
 const VERSION = 20
-const DEFLATED = 8
 
 /** The checksum and the sizes of a file follow it. */
 const HAS_DESCRIPTOR = 8
@@ -54,14 +54,18 @@ export async function* writeZip(
         [2, name.length],
         [2, 0],
       )
-    const header = join(numbers([4, 0x04034b50]), fields({ crc: 0, packedSize: 0, size: 0 }), name)
+    const header = join(
+      numbers([4, LOCAL_HEADER]),
+      fields({ crc: 0, packedSize: 0, size: 0 }),
+      name,
+    )
     yield header
     const sums = yield* compress(content)
     const { crc, packedSize, size } = sums
     const descriptor = numbers([4, 0x08074b50], [4, crc], [4, packedSize], [4, size])
     yield descriptor
     directory.push(
-      numbers([4, 0x02014b50], [2, VERSION]),
+      numbers([4, DIRECTORY_HEADER], [2, VERSION]),
       fields(sums),
       numbers([2, 0], [2, 0], [2, 0], [4, 0], [4, start]),
       name,
@@ -73,7 +77,7 @@ export async function* writeZip(
   const { length } = files
   yield list
   yield numbers(
-    [4, 0x06054b50],
+    [4, DIRECTORY_END],
     [4, 0],
     [2, length],
     [2, length],

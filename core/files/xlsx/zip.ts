@@ -1,4 +1,6 @@
-/** ZIP archives, as far as workbooks need them. The platform compresses and inflates, in streams. */
+/** Reads ZIP archives, as far as workbooks need them. The platform inflates them, in streams. */
+
+import { DEFLATED, DIRECTORY_END, DIRECTORY_HEADER, LOCAL_HEADER } from './zip-format.ts'
 
 /** A file in an archive. */
 export interface ZipEntry {
@@ -14,11 +16,6 @@ export interface ZipEntry {
 export class InvalidWorkbook extends Error {}
 
 const STORED = 0
-const DEFLATED = 8
-
-const LOCAL_HEADER = 0x04034b50
-const DIRECTORY_HEADER = 0x02014b50
-const DIRECTORY_END = 0x06054b50
 
 const LOCAL_HEADER_SIZE = 30
 const DIRECTORY_HEADER_SIZE = 46

@@ -1,12 +1,13 @@
 import type { Member } from '../../../core/members/members.ts'
 import { type PageReader, pageReader } from '../../../service/page-reader.ts'
 import { plantJson, readFields } from '../../../service/store/plant-content.ts'
-import type {
-  ChangeResult,
-  NewPlant,
-  PlantPage,
-  PlantStore,
-  StoredPlant,
+import {
+  type ChangeResult,
+  LIST_TEXT_MAX,
+  type NewPlant,
+  type PlantPage,
+  type PlantStore,
+  type StoredPlant,
 } from '../../../service/store/plant-store.ts'
 import { decide } from '../../stores/shared/plant-change.ts'
 import type { ImportChange, ImportStore } from '../../transfer/import-changes.ts'
@@ -55,9 +56,11 @@ export class DryRun implements ImportStore {
   }
 
   readonly find: PlantFinder = async (ids) => {
-    const stored = await this.#findStored(ids)
-    if (stored === 'too-large') return stored
     const changed = [...new Set(ids)].flatMap((id) => this.#changed.get(id) ?? [])
+    const text = changed.reduce((sum, { length }) => sum + length, 0)
+    if (text > LIST_TEXT_MAX && changed.length > 1) return 'too-large'
+    const stored = await this.#findStored(ids.filter((id) => !this.#changed.has(id)))
+    if (stored === 'too-large') return stored
     this.#found = new Map(stored)
     for (const plant of this.#readPage({ json: `[${changed.join()}]` as PlantPage['json'] })) {
       this.#found.set(plant.id, plant)

@@ -137,6 +137,7 @@ export async function importPlants(file: string, options: ImportOptions): Promis
       onRepeated: (where, message) => progress.printLine(`${where}: ${message}`),
       onIgnored: (names) => ignored.add(names),
       onProgress: (bytes) => progress.update(bytes),
+      signal: interruption.signal,
     })
     for (const sentence of records.describeDamage()) {
       progress.printLine(escapeControlCharacters(sentence))

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { members } from '../../../core/members/members.gen.ts'
+import { LIST_TEXT_MAX } from '../../../service/store/plant-store.ts'
 import { DryRun } from '../../../src/commands/transfer/dry-run.ts'
 import { ImportPreview } from '../../../src/commands/transfer/import-findings.ts'
 import { openReader } from '../../../src/stores/engines.ts'
@@ -121,4 +122,18 @@ t.test('only a limited number of plants that would change is remembered', async 
   t.same(await apply(put(4n, 'd')), ['created'])
   t.same(await apply(put(4n, 'd'), put(3n, 'd')), ['created', 'unchanged'])
   t.match(preview.describeEnd(), /^too many plants would change .+\n.+\n$/)
+})
+
+t.test('plants that would change are not read together if they are large', async (t) => {
+  const { database } = await dryRunsOf(t)
+  const reader = await openReader({ database, lockTimeout: 0 })
+  t.teardown(() => reader.close())
+  const dryRun = new DryRun(reader, members)
+  for (const id of [3n, 4n]) {
+    await dryRun.find([id])
+    await dryRun.apply([put(id, 'x'.repeat(LIST_TEXT_MAX / 2))])
+  }
+  t.equal(await dryRun.find([3n, 4n]), 'too-large')
+  const found = await dryRun.find([3n])
+  t.ok(found instanceof Map && found.has(3n))
 })

@@ -13,9 +13,9 @@ for (const [what, create, message] of CASES) {
   })
 }
 
-t.test('a cell that refers to a text that is missing is named', async (t) => {
+t.test('a cell that refers to a missing string is named', async (t) => {
   for (const index of ['7', '-1', 'x', '1e9', '']) {
     const { records } = await readSheet(withSheet(`<row><c t="s"><v>${index}</v></c></row>`))
-    t.match(records, [{ number: 1, problem: 'cell A1 refers to a text that is missing' }])
+    t.match(records, [{ number: 1, problem: 'cell A1 refers to a missing string' }])
   }
 })

@@ -73,10 +73,10 @@ export function zip(
 }
 
 /** Compresses text that is repeated, in the time that one takes. */
-export function repeat(before: string, text: string, times: number): Compressed {
+export function repeat(before: string, text: string, times: number, after = ''): Compressed {
   const block = (text: string) => deflateRawSync(text, { finishFlush: constants.Z_FULL_FLUSH })
   const blocks = Array.from<Buffer>({ length: times }).fill(block(text))
-  return { deflated: Buffer.concat([block(before), ...blocks, deflateRawSync('')]) }
+  return { deflated: Buffer.concat([block(before), ...blocks, deflateRawSync(after)]) }
 }
 
 const RECORDS_KEPT = 100

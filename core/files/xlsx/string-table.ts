@@ -2,20 +2,24 @@ import { InvalidWorkbook } from './zip.ts'
 
 const BYTES_MAX = 2 ** 26
 
-/** What the end of a text takes. */
+/** What the end of a string takes. */
 const END_BYTES = 16
 
 /** A UTF-16 unit has at most three bytes in UTF-8. */
 const UNIT_BYTES = 3
 
-/** The texts that the cells of a workbook share, in UTF-8, because strings could take several times as much memory. */
-export class TextTable {
+/** Many cells can share a string of this length, in bytes. They must not have a copy each. */
+const LONG_BYTES = 2 ** 10
+
+/** The strings that the cells of a workbook share, in UTF-8, which takes a fraction of the memory. */
+export class StringTable {
   #bytes = new Uint8Array(2 ** 16)
   readonly #ends: number[] = []
+  readonly #long = new Map<number, string>()
   readonly #encoder = new TextEncoder()
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-  /** @throws InvalidWorkbook if all texts together are too long */
+  /** @throws InvalidWorkbook if all strings together are too long */
   add(text: string): void {
     const start = this.#end
     const needed = start + UNIT_BYTES * text.length
@@ -32,11 +36,14 @@ export class TextTable {
     }
   }
 
-  /** Undefined if there is no such text. */
+  /** Undefined if there is no such string. */
   get(index: number): string | undefined {
     const end = this.#ends[index]
     if (end === undefined) return undefined
-    return this.#decoder.decode(this.#bytes.subarray(this.#ends[index - 1] ?? 0, end))
+    const start = this.#ends[index - 1] ?? 0
+    const text = this.#long.get(index) ?? this.#decoder.decode(this.#bytes.subarray(start, end))
+    if (end - start >= LONG_BYTES) this.#long.set(index, text)
+    return text
   }
 
   get #end(): number {
