@@ -1,4 +1,5 @@
 import {
+  COLUMNS_MAX,
   type FileRecord,
   NOT_UTF8,
   RECORD_LENGTH_MAX,
@@ -8,9 +9,6 @@ import {
 
 /** A record that is longer is parsed again only when its text has doubled, so that parsing takes linear time. */
 const SHORT_LENGTH = 2 ** 12
-
-/** As many as a spreadsheet has. */
-const COLUMNS_MAX = 2 ** 14
 
 /** How a file of cells is written. */
 export interface Dialect {

@@ -70,6 +70,9 @@ export class MalformedFile extends Error {
 /** The number of characters in the largest record. It bounds the memory that an import needs. */
 export const RECORD_LENGTH_MAX = 2 ** 22
 
+/** As many as a sheet has in Excel. */
+export const COLUMNS_MAX = 2 ** 14
+
 export const TOO_LONG = `record must not exceed ${RECORD_LENGTH_MAX} characters`
 
 export const NOT_UTF8 = 'record is not valid UTF-8'

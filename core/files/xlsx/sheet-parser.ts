@@ -1,6 +1,12 @@
-import { type FileRecord, MalformedFile, RECORD_LENGTH_MAX, TOO_LONG } from '../file-record.ts'
+import {
+  COLUMNS_MAX,
+  type FileRecord,
+  MalformedFile,
+  RECORD_LENGTH_MAX,
+  TOO_LONG,
+} from '../file-record.ts'
 import { type CellFormat, numberText } from './cell-formats.ts'
-import { COLUMNS_MAX, columnName, EMPTY_FORMULA, ROWS_MAX } from './sheet.ts'
+import { columnName, EMPTY_FORMULA, ROWS_MAX } from './sheet.ts'
 import type { StringTable } from './string-table.ts'
 import { type Attributes, type XmlHandler, XmlReader } from './xml-reader.ts'
 import { InvalidWorkbook } from './zip.ts'

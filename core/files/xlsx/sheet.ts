@@ -1,6 +1,5 @@
-/** Those of a sheet in Excel. */
+/** As many as a sheet has in Excel. */
 export const ROWS_MAX = 2 ** 20
-export const COLUMNS_MAX = 2 ** 14
 
 /** LibreOffice keeps an empty string only as the result of this formula. */
 export const EMPTY_FORMULA = '""'

@@ -6,6 +6,7 @@ import { type FileRecord, MalformedFile } from '../file-record.ts'
 import {
   type FileChoices,
   hasEscaped,
+  NOTHING,
   type PlantFile,
   type RecordBatch,
   toCandidate,
@@ -44,13 +45,10 @@ export async function recognizeWorkbook(
   const sample = first.filter(({ number }) => header === 'none' || number > header)
   const columns = listColumns(first.find(isHeader), sample)
   return {
+    ...NOTHING,
     format: 'xlsx',
-    encoding: 'utf-8',
-    dialect: undefined,
     header,
     candidates: first.slice(0, HEADER_MAX).map(toCandidate),
-    arrays: [],
-    array: undefined,
     sheets: sheets.map(({ name }) => name),
     sheet: sheet.name,
     isEscaped: sample.some(hasEscaped),
