@@ -142,16 +142,13 @@ const unreadBatches: Attack = {
     const body = JSON.stringify(plants)
     const request = createHead(Buffer.byteLength(body)).replace('/plants ', '/plants/batch ') + body
     const page = head('GET /plants?limit=1000')
-    const end = endOf(attacker)
+    const end = AbortSignal.timeout(Math.ceil(endOf(attacker) - performance.now()))
     await attacker.onConnections(
       4,
       async (socket) => {
         const closed = new AbortController()
         socket.once('close', () => closed.abort())
-        const signal = AbortSignal.any([
-          closed.signal,
-          AbortSignal.timeout(end - performance.now()),
-        ])
+        const signal = AbortSignal.any([closed.signal, end])
         while (!signal.aborted) {
           // The buffers stay full until the end, or until the service gives up.
           if (!socket.write(page + request)) await once(socket, 'drain', { signal }).catch(() => {})
