@@ -9,7 +9,7 @@ import type { DraftStorage } from './drafts/draft-storage.ts'
 import type { Drafts } from './drafts/drafts.ts'
 import { explain } from './errors/error-text.ts'
 import { useModel } from './model/use-model.ts'
-import { Plants } from './plants/plants-view.tsx'
+import { Plants } from './plants/plants.tsx'
 import './access/access.css'
 
 /** What the tab keeps over a reload. */

@@ -4,6 +4,7 @@ import { explain } from '../errors/error-text.ts'
 import { toFields } from '../model/current-members.ts'
 import { ChangeRun } from './change-run.ts'
 import type { BulkChange, Intent } from './intent.ts'
+import type { Announcement } from './latest-change.tsx'
 import { RefusedPlants } from './refused-plants.ts'
 import { RunDialog, type RunWords } from './run-dialog.tsx'
 import { ForgottenError, type Operation, type UndoLog } from './undo-log.ts'
@@ -16,10 +17,12 @@ const COUNTS: RunWords['counts'] = [
   ['unchanged', 'Unchanged'],
 ]
 
-interface ProgressProps {
+export interface ProgressProps {
   readonly session: Session
   readonly log: UndoLog
   readonly onBegin: OnBegin
+  /** Called once all is done, with what to tell the person. Then, the dialog closes. */
+  readonly onDone: (announcement: Announcement) => void
   readonly onClose: () => void
 }
 
@@ -40,6 +43,7 @@ export function ChangeProgress({
     <Progress
       {...rest}
       {...{ session, intents }}
+      done={{ title, operation }}
       count={intents.length}
       words={{ title, noun: 'Change', refused: 'not changed' }}
       onUndo={log.find(operation)?.count ? () => onUndo(operation) : undefined}
@@ -63,8 +67,9 @@ export function UndoProgress({
       {...rest}
       {...{ session, count }}
       intents={log.intents(operation)}
+      done={{ title: `Undone: ${what}` }}
       words={{ title: `Undoing: ${what}`, noun: 'Undo', refused: 'not undone' }}
-      onDone={() => log.remove(key)}
+      onEnd={() => log.remove(key)}
     />
   )
 }
@@ -73,22 +78,26 @@ function Progress({
   session,
   intents,
   count,
+  done,
   words,
   record = async () => {},
   areAlike = false,
-  onDone,
+  onEnd,
   onBegin,
+  onDone,
   onClose,
   onUndo,
 }: Omit<ProgressProps, 'log'> & {
   readonly intents: Iterable<Intent> | AsyncIterable<Intent>
   readonly count: number
+  /** What to tell the person once all is done. */
+  readonly done: Announcement
   readonly words: Pick<RunWords, 'title' | 'noun' | 'refused'>
   readonly record?: (undo: readonly Intent[], unknown: number) => Promise<void>
   /** Whether all plants get the same value. */
   readonly areAlike?: boolean
   /** Called when the run has reached its end, or cannot begin again. */
-  readonly onDone?: () => Promise<void>
+  readonly onEnd?: () => Promise<void>
   readonly onUndo?: (() => void) | undefined
 }) {
   const [refused] = useState(() => new RefusedPlants())
@@ -118,14 +127,19 @@ function Progress({
         }
         await changes.flush()
       } catch (error) {
-        if (error instanceof ForgottenError) await onDone?.()
+        if (error instanceof ForgottenError) await onEnd?.()
         throw error
       }
-      await onDone?.()
+      await onEnd?.()
     },
     {
       explainEnd: (error) => (error instanceof ForgottenError ? error.message : explain(error)),
       onBegin,
+      onFinished: ({ created, changed, removed, unchanged }) => {
+        if (refused.count > 0) return
+        onDone({ ...done, count: created + changed + removed, unchanged })
+        onClose()
+      },
     },
   )
   return (

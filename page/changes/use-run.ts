@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { ChangeCounts } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
 import { type ChangeOptions, NO_COUNTS } from './change-run.ts'
@@ -32,7 +33,16 @@ export function useRun(
   session: Session,
   interruption: string,
   run: (controls: RunControls) => Promise<void>,
-  { explainEnd = explain, onBegin }: { explainEnd?: typeof explain; onBegin?: OnBegin | undefined },
+  {
+    explainEnd = explain,
+    onBegin,
+    onFinished,
+  }: {
+    readonly explainEnd?: typeof explain
+    readonly onBegin?: OnBegin | undefined
+    /** Called with what was counted, unless the run was canceled or has failed. */
+    readonly onFinished?: (counts: ChangeCounts) => void
+  },
 ) {
   const [controller] = useState(() => new AbortController())
   const [counts, setCounts] = useState(NO_COUNTS)
@@ -55,9 +65,17 @@ export function useRun(
     session.interruption = interruption
     // Closing the tab would end the run.
     window.addEventListener('beforeunload', preventDefault)
-    run({ client, canRead, signal, onProgress: setCounts, onFailure: waitForPerson })
+    let latest = NO_COUNTS
+    const onProgress = (counts: ChangeCounts) => {
+      latest = counts
+      setCounts(counts)
+    }
+    run({ client, canRead, signal, onProgress, onFailure: waitForPerson })
       .then(
-        () => setEnd('finished'),
+        () => {
+          setEnd('finished')
+          onFinished?.(latest)
+        },
         (error) => setEnd(signal.aborted ? 'canceled' : { problem: explainEnd(error) }),
       )
       .finally(() => {

@@ -2,13 +2,13 @@ import { Fragment, type RefObject } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Plant } from '../../client/client.ts'
 import type { Member } from '../../core/members/members.ts'
+import { valuesOf } from '../forms/typed.ts'
 import { contentMembers, isOwn } from '../model/current-members.ts'
 import { cutAtDifference, memberLabel } from '../text/display-text.ts'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import { comparedMembers, textIn } from './compared-members.ts'
 import type { Draft } from './draft.ts'
 import type { Drafts, Saver } from './drafts.ts'
-import { valuesOf } from './typed.ts'
 
 /** Enough to see what differs. */
 const TEXT_LENGTH = 400
@@ -175,7 +175,7 @@ function Version({
               {member.name === 'tag' ? (
                 <Tag tag={shown} />
               ) : (
-                <PlantText text={shown ?? ''} blank={text === '' ? 'empty' : `no ${member.name}`} />
+                <PlantText text={shown ?? ''} blank={text === '' ? 'Empty' : 'No value'} />
               )}
             </Fragment>
           )

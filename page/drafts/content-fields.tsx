@@ -1,11 +1,11 @@
+import { OwnField } from '../forms/own-field.tsx'
+import { OptionalTextField, TextField } from '../forms/text-fields.tsx'
+import { textOf, toTyped } from '../forms/typed.ts'
 import { suggestionsOf, type Tags } from '../list/use-tags.ts'
 import { contentMembers, isOwn, ownMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import type { Draft } from './draft.ts'
 import type { Drafts } from './drafts.ts'
-import { OwnField } from './own-field.tsx'
-import { OptionalTextField, TextField } from './text-fields.tsx'
-import { textOf, toTyped } from './typed.ts'
 
 /** A field for each member of a plant except the id. */
 export function ContentFields({

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { Field } from '../forms/text-fields.tsx'
 import { idAfter } from '../list/last-plants.ts'
 import { parseId } from '../list/plant-id.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
@@ -7,7 +8,6 @@ import { Conflict } from './conflict.tsx'
 import { ContentFields } from './content-fields.tsx'
 import { type Draft, isChanged } from './draft.ts'
 import type { Drafts, Saver } from './drafts.ts'
-import { Field } from './text-fields.tsx'
 import './drafts.css'
 
 /** The name of the button that saves a plant to add and begins the next one. */

@@ -1,7 +1,15 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { compare, replaceMembers } from '../changes/intent.ts'
+import {
+  blank,
+  contentOf,
+  findInvalid,
+  type Typed,
+  textOf,
+  typedOf,
+  valuesOf,
+} from '../forms/typed.ts'
 import { contentMembers, hasSameContent } from '../model/current-members.ts'
-import { blank, contentOf, findInvalid, type Typed, textOf, typedOf, valuesOf } from './typed.ts'
 
 /**
  * - `editing`: being typed, or waiting to be continued

@@ -4,6 +4,7 @@ import { type ChangeClient, save } from '../changes/change-run.ts'
 import type { Intent } from '../changes/intent.ts'
 import { explain, isRejected, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
+import { blank, findInvalid, type Typed, typedOf } from '../forms/typed.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantState } from '../list/plant-list.ts'
 import { hasSameContent, int64Fields, pickContent } from '../model/current-members.ts'
@@ -18,7 +19,6 @@ import {
   NO_PROBLEM,
   wantedOf,
 } from './draft.ts'
-import { blank, findInvalid, type Typed, typedOf } from './typed.ts'
 
 /** Sends drafts. */
 export interface Saver {

@@ -1,10 +1,14 @@
 import type { Plant } from '../../client/client.ts'
+import type { FieldFilter as FieldParameter } from '../../core/contract/field-parameters.ts'
 import { toWordMatch, toWords } from '../../core/members/words.ts'
 import {
+  addCondition,
+  type Condition,
   conditionsOf,
   type FieldFilter,
   meetsConditions,
   parseConditions,
+  removeCondition,
   toParameters,
 } from './field-filter.ts'
 import { parseId } from './plant-id.ts'
@@ -46,8 +50,31 @@ export function isSearch({ untagged, q, filter }: Filter): boolean {
   return (untagged ?? q ?? filter) !== undefined
 }
 
+/** What a filter requires of the tag and of own fields. */
+export function conditionsIn({ tag, untagged, filter }: Filter): readonly Condition[] {
+  const tagged: readonly Condition[] =
+    tag === undefined ? [] : [{ kind: 'is', name: 'tag', values: [tag] }]
+  const without: Condition = { kind: 'without', name: 'tag', values: ['true'] }
+  return [...(untagged ? [without] : tagged), ...conditionsOf(filter)]
+}
+
+/** Adds a condition to those that can be combined with it. */
+export function withCondition(filter: Filter, condition: FieldParameter, text: string): Filter {
+  const { kind, name } = condition
+  if (name !== 'tag') return { ...filter, filter: addCondition(filter.filter, condition, text) }
+  const { tag: _, untagged: __, ...others } = filter
+  return kind === 'without' ? { ...others, untagged: true } : { ...others, tag: text }
+}
+
+export function withoutCondition(filter: Filter, condition: FieldParameter): Filter {
+  if (condition.name !== 'tag') {
+    return createFilter({ ...filter, filter: removeCondition(filter.filter, condition) })
+  }
+  return createFilter({ ...filter, tag: undefined, untagged: undefined })
+}
+
 /** Which plants the table shows. */
-export interface Selection {
+export interface ListQuery {
   readonly filter: Filter
   /** The parameter `sort` of the service. Undefined for the order by id. */
   readonly sort?: string
@@ -56,7 +83,7 @@ export interface Selection {
 }
 
 /** The plants of another filter, in the same order. */
-export function withFilter({ sort }: Selection, filter: Filter): Selection {
+export function withFilter({ sort }: ListQuery, filter: Filter): ListQuery {
   return { filter, ...(sort !== undefined && { sort }) }
 }
 
@@ -73,17 +100,17 @@ export function wordsOf({ q = '' }: Filter): readonly string[] {
   return toWords(q)
 }
 
-/** Whether two selections differ only in the text that a person searches for. */
-export function isSameSearch(a: Selection, b: Selection): boolean {
+/** Whether two queries differ only in the text that a person searches for. */
+export function isSameSearch(a: ListQuery, b: ListQuery): boolean {
   if (a.filter.q === undefined || b.filter.q === undefined) return false
   return toFragment({ ...a, filter: { ...a.filter, q: b.filter.q } }) === toFragment(b)
 }
 
 /**
- * A selection as the fragment of the page's URL, so that it survives a reload and can be bookmarked. Browsers do not send
+ * A query as the fragment of the page's URL, so that it survives a reload and can be bookmarked. Browsers do not send
  * fragments, so no log contains it.
  */
-export function toFragment({ filter, sort, first }: Selection): string {
+export function toFragment({ filter, sort, first }: ListQuery): string {
   const { tag, untagged, q } = filter
   const fragment = new URLSearchParams({
     ...(q !== undefined && { q }),
@@ -99,10 +126,10 @@ export function toFragment({ filter, sort, first }: Selection): string {
 }
 
 /**
- * Ignores whatever is not part of a selection. The service refuses an unknown order or field, or a string that is not a
+ * Ignores whatever is not part of a query. The service refuses an unknown order or field, or a string that is not a
  * value, with a message that names it.
  */
-export function parseFragment(fragment: string): Selection {
+export function parseFragment(fragment: string): ListQuery {
   const parameters = new URLSearchParams(fragment.slice(1))
   const tag = parameters.get('tag') ?? undefined
   const untagged = parameters.get('untagged') === 'true' || undefined

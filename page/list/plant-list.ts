@@ -1,7 +1,7 @@
 import type { Plant, StoredPlant } from '../../client/client.ts'
 import { known } from '../../core/known.ts'
 import { hasSameContent, textLength } from '../model/current-members.ts'
-import { type Filter, isSearch, matches, type Selection } from './filter.ts'
+import { type Filter, isSearch, type ListQuery, matches } from './filter.ts'
 import { idBefore } from './plant-id.ts'
 import { type Place, PlantOrder } from './plant-order.ts'
 
@@ -55,7 +55,7 @@ export class PlantList {
   readonly #left = new Map<bigint, Place>()
 
   /** @param first the smallest id in the list, in the order by id */
-  constructor({ filter, sort, first }: Selection, rowsMax = ROWS_MAX) {
+  constructor({ filter, sort, first }: ListQuery, rowsMax = ROWS_MAX) {
     this.filter = filter
     this.order = new PlantOrder(sort)
     this.#first = first

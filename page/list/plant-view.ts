@@ -1,6 +1,6 @@
 import type { Change, PlantCount, PlantStoreClient } from '../../client/client.ts'
 import { Model } from '../model/model.ts'
-import { matches, type Selection } from './filter.ts'
+import { type ListQuery, matches } from './filter.ts'
 import { ListLoader } from './list-loader.ts'
 import { LiveFeed, type Surroundings } from './live-feed.ts'
 import { PlantList, type PlantState } from './plant-list.ts'
@@ -20,7 +20,7 @@ export interface ViewOptions {
   /** A client without retries. */
   readonly feedClient: PlantStoreClient
   readonly surroundings: Surroundings
-  readonly selection: Selection
+  readonly query: ListQuery
   /** Receives every change, before the list does. Returns whether the person at this page made it. */
   readonly onChange: (change: PlantState) => boolean
 }
@@ -31,7 +31,7 @@ export class PlantView extends Model {
   readonly #options: ViewOptions
   readonly #marks = new Map<bigint, { readonly mark: Mark }>()
   readonly #controller = new AbortController()
-  #selection: Selection
+  #query: ListQuery
   #loader: ListLoader
   #total: PlantTotal
   /** How many runs last. */
@@ -48,15 +48,15 @@ export class PlantView extends Model {
     super()
     this.#options = options
     this.feed = new LiveFeed(options.feedClient, options.surroundings)
-    this.#selection = options.selection
-    this.#loader = this.#createLoader(new PlantList(options.selection))
+    this.#query = options.query
+    this.#loader = this.#createLoader(new PlantList(options.query))
     this.#total = this.#createTotal()
     this.feed.subscribe(() => this.changed())
     this.#resumed.resolve()
   }
 
-  get selection(): Selection {
-    return this.#selection
+  get query(): ListQuery {
+    return this.#query
   }
 
   get loader(): ListLoader {
@@ -143,16 +143,17 @@ export class PlantView extends Model {
     this.#total.stop()
   }
 
-  select(selection: Selection): void {
-    const isSameFilter = selection.filter === this.#selection.filter
-    this.#selection = selection
+  /** Shows the plants of another query. */
+  show(query: ListQuery): void {
+    const isSameFilter = query.filter === this.#query.filter
+    this.#query = query
     this.#marks.clear()
     this.#due.clear()
     if (!isSameFilter) {
       this.#total.stop()
       this.#total = this.#createTotal()
     }
-    this.#replaceLoader(new PlantList(selection))
+    this.#replaceLoader(new PlantList(query))
   }
 
   /** Loads the plants in view again. */
@@ -164,7 +165,7 @@ export class PlantView extends Model {
   }
 
   /** Loads the plants of some rows. */
-  show(...shown: Parameters<ListLoader['show']>): void {
+  load(...shown: Parameters<ListLoader['show']>): void {
     this.#shown = shown
     // Plants that are read before the feed begins could miss a change.
     if (this.#isStarted) this.#loader.show(...shown)
@@ -254,7 +255,7 @@ export class PlantView extends Model {
   #replaceLoader(list: PlantList): void {
     this.#loader.stop()
     this.#loader = this.#createLoader(list)
-    this.show(...this.#shown)
+    this.load(...this.#shown)
     this.changed()
   }
 
@@ -269,7 +270,7 @@ export class PlantView extends Model {
 
   #createTotal(): PlantTotal {
     const { client, surroundings } = this.#options
-    const total = new PlantTotal(client, this.#selection.filter, surroundings)
+    const total = new PlantTotal(client, this.#query.filter, surroundings)
     total.subscribe(() => this.changed())
     return total
   }

@@ -33,3 +33,8 @@ export function setMembers(changed: readonly Member[]): void {
 export function isOwn(member: Member): member is OwnMember {
   return member.schema !== undefined
 }
+
+/** The members that many plants can share a value of: all but the id and the name. */
+export function sharedMembers(): readonly Member[] {
+  return contentMembers.filter(({ name }) => name !== 'name')
+}

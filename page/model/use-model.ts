@@ -1,8 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Model } from './model.ts'
 
-/** Renders the calling component again whenever the model changes. */
-export function useModel(model: Model): void {
-  const [, setVersion] = useState(0)
-  useEffect(() => model.subscribe(() => setVersion((version) => version + 1)), [model])
+/**
+ * Renders the calling component again whenever the model changes.
+ *
+ * @param read what the component shows of the model. While it stays the same, it need not be rendered.
+ */
+export function useModel<Each extends Model>(
+  model: Each,
+  read: (model: Each) => unknown = () => ({}),
+): void {
+  const [, setShown] = useState(() => read(model))
+  useEffect(() => model.subscribe(() => setShown(() => read(model))), [model])
 }

@@ -1,61 +1,49 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { PlantStoreClient } from '../../client/client.ts'
-import { isSameSearch, type Selection, toFragment, withFilter } from '../list/filter.ts'
+import { isSameSearch, type ListQuery, toFragment, withFilter } from '../list/filter.ts'
 import { findLastPlants } from '../list/last-plants.ts'
 import type { PlantView } from '../list/plant-view.ts'
 
 /**
- * Selects plants, each selection as an entry of the browser's history, and the two ends of a list.
+ * Shows other plants, each query as an entry of the browser's history, and the two ends of a list.
  *
- * @param focus focuses a plant
+ * @param focus focuses the first or the last plant once it is loaded
  */
 export function useNavigation(
   client: PlantStoreClient,
   view: PlantView,
-  focus: (id: bigint) => void,
+  focus: (edge: 'first' | 'last') => void,
 ) {
-  /** The row to focus once it is loaded. */
-  const [wanted, setWanted] = useState<'first' | 'last'>()
   const search = useRef<AbortController | undefined>(undefined)
+  useEffect(() => () => search.current?.abort(), [view])
 
-  const select = (selection: Selection) => {
+  const show = (query: ListQuery) => {
     search.current?.abort()
-    setWanted(undefined)
-    const { selection: earlier } = view
-    const url = toFragment(selection)
+    const { query: earlier } = view
+    const url = toFragment(query)
     // While a person types, the history gets one entry.
-    const isSameEntry = url === toFragment(earlier) || isSameSearch(earlier, selection)
+    const isSameEntry = url === toFragment(earlier) || isSameSearch(earlier, query)
     if (isSameEntry) history.replaceState(null, '', url)
     else history.pushState(null, '', url)
-    view.select(selection)
+    view.show(query)
   }
   const showFirst = () => {
-    select(withFilter(view.selection, view.selection.filter))
-    setWanted('first')
+    show(withFilter(view.query, view.query.filter))
+    focus('first')
   }
   const showLast = async () => {
-    const { filter } = view.selection
+    const { filter } = view.query
     search.current?.abort()
     const controller = new AbortController()
     search.current = controller
     try {
       const [first] = await findLastPlants(client, filter, controller.signal)
-      if (first === undefined || view.selection.filter !== filter) return
-      select({ filter, first: first.id })
-      setWanted('last')
+      if (first === undefined || view.query.filter !== filter) return
+      show({ filter, first: first.id })
+      focus('last')
     } catch {
       // The person has gone elsewhere, or the table says what is wrong.
     }
   }
-
-  useEffect(() => () => search.current?.abort(), [view])
-  const { list } = view
-  const row = wanted === 'last' ? list.length - 1 : 0
-  const plant = wanted === 'last' && !list.isComplete ? undefined : list.slice(row, row + 1)[0]
-  useEffect(() => {
-    if (wanted === undefined || plant === undefined) return
-    setWanted(undefined)
-    focus(plant.id)
-  }, [wanted, plant])
-  return { select, showFirst, showLast }
+  return { show, showFirst, showLast }
 }

@@ -1,19 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
+import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Saver } from '../drafts/drafts.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { labelOf } from '../text/display-text.ts'
-
-/** What a person is told about the latest change, unless the table shows it. */
-interface Announcement {
-  readonly text: string
-  readonly isSeen: boolean
-  /** The id of a plant that was added. */
-  readonly added?: bigint | undefined
-}
-
-const NOTHING: Announcement = { text: '', isSeen: true }
 
 /**
  * Shows, announces and logs the changes that are saved.
@@ -26,7 +17,7 @@ export function useSaver(
   log: UndoLog,
   focus: (target: bigint | 'add') => void,
 ) {
-  const [announcement, setAnnouncement] = useState(NOTHING)
+  const [announcement, announce] = useState<Announcement>()
   const saver: Saver = {
     client,
     canRead,
@@ -34,17 +25,14 @@ export function useSaver(
       if (!isOvertaken) view.apply(change)
       const { isDeletion, before, typed, isUndo } = draft
       const done = isDeletion ? 'Deleted' : before === undefined ? 'Added' : 'Saved'
+      const label = labelOf(typed)
       const added = isDeletion || before !== undefined || !canRead ? undefined : change.id
-      const isSeen = isDeletion || (added === undefined && view.list.find(change.id) !== undefined)
-      setAnnouncement({ text: `${done} ${labelOf(typed)}.`, isSeen, added })
-      if (undo && !isUndo) log.add(log.begin(done, labelOf(typed)), [undo])
+      const operation = undo && !isUndo ? log.begin(done, label) : undefined
+      announce({ title: done, label, added, operation })
+      if (undo && operation !== undefined) log.add(operation, [undo])
       // The table stays where it is when a plant is added.
       if (wasOpen) focus(before === undefined ? 'add' : change.id)
     },
   }
-  return {
-    saver,
-    announcement,
-    endAnnouncement: () => setAnnouncement(NOTHING),
-  }
+  return { saver, announcement, announce: (next?: Announcement) => announce(next) }
 }

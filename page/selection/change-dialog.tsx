@@ -6,7 +6,7 @@ import { cut, labelOf } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
 import { MemberForm } from './member-form.tsx'
 import { deletePlants } from './selected-changes.ts'
-import type { Task } from './task.ts'
+import type { PlantsTask } from './task-dialog.tsx'
 import { useSelectedPlants } from './use-selected-plants.ts'
 
 /** Enough to check that these are the plants that one means. */
@@ -26,7 +26,7 @@ export function ChangeDialog({
   readonly client: PlantStoreClient
   /** Suggestions. */
   readonly tags: Tags
-  readonly task: Task
+  readonly task: PlantsTask
   readonly onStart: (change: BulkChange) => void
   readonly onClose: () => void
 }) {

@@ -2,17 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { StoredPlant } from '../../client/client.ts'
 import { known } from '../../core/known.ts'
-import type { Member } from '../../core/members/members.ts'
 import type { BulkChange } from '../changes/intent.ts'
-import { OwnField } from '../drafts/own-field.tsx'
-import { OptionalTextField } from '../drafts/text-fields.tsx'
-import { toTyped } from '../drafts/typed.ts'
-import { suggestionsOf, type Tags } from '../list/use-tags.ts'
-import { isOwn } from '../model/current-members.ts'
-import { memberLabel } from '../text/display-text.ts'
+import { MemberChoice } from '../forms/member-choice.tsx'
+import { ValueField } from '../forms/value-field.tsx'
+import type { Tags } from '../list/use-tags.ts'
+import { isOwn, sharedMembers } from '../model/current-members.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
-import { MemberChoice } from './member-choice.tsx'
-import { setMember, sharedMembers } from './selected-changes.ts'
+import { setMember } from './selected-changes.ts'
 
 /** Asks for a value, or none, of a member of plants. */
 export function MemberForm({
@@ -91,39 +87,6 @@ export function MemberForm({
         </button>
       </footer>
     </form>
-  )
-}
-
-/** The control that the form for a plant has. */
-function ValueField({
-  member,
-  tags,
-  onText,
-  ...field
-}: {
-  readonly member: Member
-  readonly text: string | undefined
-  readonly isReadOnly: boolean
-  readonly problem: string | undefined
-  readonly tags: Tags
-  readonly onText: (text: string | undefined) => void
-}) {
-  // Another member has another kind of control.
-  const key = member.name
-  if (isOwn(member)) {
-    const onOwnText = (text: string | undefined) =>
-      onText(text === undefined ? text : toTyped(member, text))
-    return <OwnField {...field} key={key} member={member} onText={onOwnText} />
-  }
-  const suggestions = suggestionsOf(tags)
-  return (
-    <OptionalTextField
-      {...{ ...field, suggestions, onText }}
-      key={key}
-      label={memberLabel(member)}
-      name={member.name}
-      none="New tag"
-    />
   )
 }
 

@@ -2,18 +2,13 @@ import type { Plant, StoredPlant } from '../../client/client.ts'
 import { type Member, type MemberValue, ownValue, writeText } from '../../core/members/members.ts'
 import type { BulkChange } from '../changes/intent.ts'
 import { replaceMembers } from '../changes/intent.ts'
-import { valueLabel } from '../drafts/control.ts'
-import { contentOf, findInvalid, type Typed } from '../drafts/typed.ts'
-import { contentMembers, isOwn } from '../model/current-members.ts'
+import { valueLabel } from '../forms/control.ts'
+import { contentOf, findInvalid, type Typed } from '../forms/typed.ts'
+import { isOwn } from '../model/current-members.ts'
 import { cut, memberLabel } from '../text/display-text.ts'
 
 /** Enough to recognize a value. */
 const VALUE_LENGTH = 60
-
-/** The members that many plants can share a value of: all but the name. */
-export function sharedMembers(): readonly Member[] {
-  return contentMembers.filter(({ name }) => name !== 'name')
-}
 
 /**
  * Gives plants the same value of a member.

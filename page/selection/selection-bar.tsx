@@ -1,14 +1,15 @@
 import type { PlantCount } from '../../client/client.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import { useModel } from '../model/use-model.ts'
+import { Icon } from '../text/icon.tsx'
 import { formatNumber } from '../text/numbers.ts'
 import type { PlantSelection } from './plant-selection.ts'
 import { countSelected } from './selected-count.ts'
-import type { Task } from './task.ts'
-import './selection.css'
+import type { Task } from './task-dialog.tsx'
 
 /** Says how many plants are selected, and what to do with them. */
 export function SelectionBar({
-  view: { list, total, gone },
+  view,
   selection,
   onTask,
   onFocus,
@@ -19,42 +20,49 @@ export function SelectionBar({
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
 }) {
+  useModel(view)
+  useModel(selection)
   const { ranges } = selection
-  if (ranges.isEmpty) return null
+  const { list, total, gone } = view
   const { filter } = list
   return (
     <section class="selection-bar" aria-label="Selected plants">
+      <button
+        type="button"
+        class="quiet"
+        aria-label="Clear"
+        title="Clear the selection"
+        onClick={() => {
+          selection.clear()
+          onFocus()
+        }}
+      >
+        <Icon name="close" />
+      </button>
       <p role="status">{describe(countSelected(ranges, list, total, gone))}</p>
-      <div class="buttons">
-        {/* A phone has no head of the table. */}
-        {!ranges.isAll && (
-          <button
-            type="button"
-            class="select-all"
-            onClick={() => {
-              selection.selectAll()
-              onFocus()
-            }}
-          >
-            Select all
-          </button>
-        )}
-        <button type="button" onClick={() => onTask({ action: 'change', filter, ranges })}>
-          Change…
-        </button>
-        <button type="button" onClick={() => onTask({ action: 'delete', filter, ranges })}>
-          Delete…
-        </button>
+      {/* A phone has no head of the table. */}
+      {!ranges.isAll && (
         <button
           type="button"
+          class="select-all"
           onClick={() => {
-            selection.clear()
+            selection.selectAll()
             onFocus()
           }}
         >
-          Clear
+          Select all
         </button>
-      </div>
+      )}
+      <button type="button" onClick={() => onTask({ action: 'change', filter, ranges })}>
+        Change…
+      </button>
+      <button
+        type="button"
+        class="danger"
+        onClick={() => onTask({ action: 'delete', filter, ranges })}
+      >
+        Delete…
+      </button>
     </section>
   )
 }

@@ -1,16 +1,13 @@
-import type { ComponentChildren } from 'preact'
+import { useMemo } from 'preact/hooks'
+import type { Drafts } from '../drafts/drafts.ts'
 import { wordsOf } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
-import type { PlantSelection } from '../selection/plant-selection.ts'
+import { useModel } from '../model/use-model.ts'
+import { PlantSelection } from '../selection/plant-selection.ts'
 import { columnMembers, fieldTracks } from './field-columns.ts'
+import { ListFooter } from './list-footer.tsx'
 import { TableHead } from './table-head.tsx'
-import {
-  columnCount,
-  ExpandedRow,
-  PlaceholderRow,
-  type RowActions,
-  TableRow,
-} from './table-row.tsx'
+import { columnCount, PlaceholderRow, type RowActions, TableRow } from './table-row.tsx'
 import { useClickGuard } from './use-click-guard.ts'
 import { useHold } from './use-hold.ts'
 import { type FocusRequest, useRowFocus } from './use-row-focus.ts'
@@ -20,44 +17,37 @@ import { type Table, useTable } from './use-table.ts'
 import { useTableKeys } from './use-table-keys.ts'
 import './table.css'
 
-/** A plant whose row is replaced by something higher. */
-export interface Expanded {
-  readonly id: bigint
-  readonly content: ComponentChildren
-}
+/** That of those who cannot select plants. */
+const NO_SELECTION = new PlantSelection(() => undefined)
 
 interface RowsProps {
   readonly view: PlantView
+  readonly drafts: Drafts
+  /** The plant that is shown in full, for those who cannot edit it. */
+  readonly viewedId: bigint | undefined
   /** Undefined if nobody can select plants. */
   readonly selection: PlantSelection | undefined
-  readonly expanded: Expanded | undefined
-  /** What is to be said about a plant whose change is not saved. */
-  readonly draftNote: (id: bigint) => string | undefined
   readonly actions: RowActions
 }
 
 interface TableProps extends RowsProps {
-  readonly focusRequest: FocusRequest | undefined
+  readonly focusRequest: FocusRequest
   readonly onSort: (sort: string | undefined) => void
   /** Called to focus the first plant of all, if the list begins later. */
   readonly onFirst: () => void
   /** Called to focus the last plant of all, if the list has not reached it. */
   readonly onLast: () => void
-  readonly footer: ComponentChildren
 }
 
 /** A table of any length: only the rows in view are in the document. */
-export function PlantTable({
-  focusRequest,
-  onSort,
-  onFirst,
-  onLast,
-  footer,
-  ...rowsProps
-}: TableProps) {
-  const { view, selection, expanded, actions } = rowsProps
+export function PlantTable({ focusRequest, onSort, onFirst, onLast, ...rowsProps }: TableProps) {
+  const { view, drafts, viewedId, selection, actions } = rowsProps
+  useModel(view)
+  useModel(drafts)
+  useModel(selection ?? NO_SELECTION)
   const { list, marks } = view
-  const table = useTable(view, selection, expanded?.id)
+  const openId = drafts.open?.before?.id ?? viewedId
+  const table = useTable(view, selection, openId)
   // In this order, because each scrolls the table, or looks at how far it was scrolled.
   const shift = useScrollAnchor(table)
   const { focusRow, onFocusIn, onFocusOut } = useRowFocus(table, focusRequest)
@@ -86,6 +76,7 @@ export function PlantTable({
       style={{
         '--id-width': `${table.idLength}ch`,
         '--field-tracks': tracks,
+        '--row-height': `${table.viewport.rowHeight}px`,
       }}
       onScroll={({ currentTarget: { scrollTop } }) => {
         noteScroll(scrollTop)
@@ -109,16 +100,16 @@ export function PlantTable({
           ref={table.rowGroup}
           role="rowgroup"
           class="rows"
-          style={{ height: `${table.layout.height}px` }}
+          style={{ '--rows': list.length }}
           {...holdHandlers}
           {...selectionHandlers}
           onDblClick={onDblClick}
           onPointerOver={explainCut}
         >
-          <Rows table={table} {...rowsProps} />
+          <Rows {...{ table, openId }} {...rowsProps} />
         </div>
       </div>
-      {footer}
+      <ListFooter view={view} canWrite={actions.canWrite} />
     </div>
   )
 }
@@ -131,44 +122,37 @@ function explainCut({ target }: PointerEvent): void {
 }
 
 function Rows({
-  table: { rows, layout, active, expandedRow },
+  table: { rows, active },
+  openId,
   view: { list, marks },
+  drafts,
   selection,
-  expanded,
-  draftNote,
   actions,
-}: RowsProps & { readonly table: Table }) {
-  const words = wordsOf(list.filter)
+}: RowsProps & { readonly table: Table; readonly openId: bigint | undefined }) {
+  const { filter } = list
+  const words = useMemo(() => wordsOf(filter), [filter])
   return [...rows]
     .sort(([a], [b]) => a - b)
     .map(([index, plant]) => {
-      const place = { index, top: layout.top(index) }
-      if (plant === undefined) return <PlaceholderRow key={`#${index}`} {...place} />
+      if (plant === undefined) return <PlaceholderRow key={`#${index}`} index={index} />
       const { id } = plant
-      if (id === expanded?.id) {
-        return (
-          <ExpandedRow
-            key={`expanded ${id}`}
-            rowRef={expandedRow}
-            columns={columnCount(selection !== undefined)}
-            {...place}
-          >
-            {expanded.content}
-          </ExpandedRow>
-        )
-      }
       return (
         <TableRow
           key={String(id)}
-          plant={plant}
-          {...place}
+          {...{ plant, index, words, actions }}
           isActive={index === active}
+          isOpen={id === openId}
           isSelected={selection?.ranges.has(id)}
           mark={marks.get(id)?.mark}
-          draftNote={draftNote(id)}
-          words={words}
-          actions={actions}
+          draftNote={noteOf(drafts, id)}
         />
       )
     })
+}
+
+/** What is to be said about a plant whose change is not saved. */
+function noteOf(drafts: Drafts, id: bigint): string | undefined {
+  const draft = drafts.of(id)
+  if (draft === undefined || draft === drafts.open) return undefined
+  return draft.state === 'sending' ? 'saving…' : 'not saved'
 }

@@ -26,7 +26,7 @@ export function TableHead({
     <div role="rowgroup" class="table-head" ref={rowRef}>
       <div role="row" aria-rowindex={1}>
         {selection && <SelectAll filter={sorting.list.filter} selection={selection} />}
-        {['id', 'name', 'tag'].map((name) => (
+        {['name', 'tag'].map((name) => (
           <ColumnHeader key={name} {...sorting} name={name} class={`${name}-cell`}>
             {memberLabel({ name })}
           </ColumnHeader>
@@ -43,6 +43,9 @@ export function TableHead({
             {memberLabel(member)}
           </ColumnHeader>
         ))}
+        <ColumnHeader {...sorting} name="id" class="id-cell">
+          {memberLabel({ name: 'id' })}
+        </ColumnHeader>
         <div role="columnheader" class="action-cell">
           <span class="for-screen-readers">Actions</span>
         </div>

@@ -1,13 +1,16 @@
-import type { ComponentChildren, RefObject } from 'preact'
 import type { StoredPlant } from '../../client/client.ts'
 import { limits } from '../../core/generated/limits.gen.ts'
 import { type MemberValue, ownValue } from '../../core/members/members.ts'
 import type { Mark } from '../list/plant-view.ts'
+import { memo } from '../model/memo.tsx'
 import { labelOf, ROW_LENGTH } from '../text/display-text.ts'
 import { Icon } from '../text/icon.tsx'
 import { OwnValue } from '../text/member-value.tsx'
 import { PlantText, Tag } from '../text/plant-text.tsx'
 import { columnMembers, fieldArea, isNumeric } from './field-columns.ts'
+
+/** What a phone shows of own members. */
+const PLACES = ['first', 'second']
 
 /** The service cannot select longer tags. */
 const TAG_LENGTH_MAX = limits.listPlants.tag.maxLength
@@ -19,7 +22,7 @@ const MARK_TEXT = {
   unmatched: 'no longer matches',
 }
 
-/** The check box if plants can be selected, the id, the name, the tag, own members and actions. */
+/** The check box if plants can be selected, the name, the tag, own members, the id and actions. */
 export function columnCount(canSelect: boolean): number {
   return columnMembers().length + (canSelect ? 5 : 4)
 }
@@ -33,22 +36,13 @@ export interface RowActions {
   onTag(tag: string): void
 }
 
-export function TableRow({
-  plant,
-  index,
-  top,
-  isActive,
-  isSelected,
-  mark,
-  draftNote,
-  words,
-  actions,
-}: {
+interface RowProps {
   readonly plant: StoredPlant
   readonly index: number
-  readonly top: number
   /** Whether the Tab key leads here. */
   readonly isActive: boolean
+  /** Whether the plant is being edited or viewed. */
+  readonly isOpen: boolean
   /** Undefined if nobody can select plants. */
   readonly isSelected: boolean | undefined
   readonly mark: Mark | undefined
@@ -57,42 +51,52 @@ export function TableRow({
   /** Those that were searched for. */
   readonly words: readonly string[]
   readonly actions: RowActions
-}) {
-  const { id, name, tag } = plant
-  const tabIndex = isActive ? 0 : -1
-  const label = labelOf(plant)
-  const note = draftNote ?? (mark && MARK_TEXT[mark])
-  const isDeleted = mark === 'deleted'
-  return (
-    <div
-      role="row"
-      class={`plant-row ${mark ? `marked ${mark}` : ''} ${draftNote === undefined ? '' : 'unsaved'}`}
-      aria-rowindex={index + 2}
-      aria-selected={isDeleted ? undefined : isSelected}
-      data-id={String(id)}
-      tabIndex={tabIndex}
-      style={{ transform: `translateY(${top}px)` }}
-    >
-      {isSelected !== undefined && <SelectCell {...{ label, isSelected, isDeleted, tabIndex }} />}
-      <div role="gridcell" class="id-cell">
-        {String(id)}
-      </div>
-      <div role="gridcell" class="name-cell">
-        <span class="name">
-          <PlantText text={name} blank="no name" length={ROW_LENGTH} words={words} />
-        </span>
-        {note && <span class="note">{note}</span>}
-      </div>
-      <div role="gridcell" class="tag-cell">
-        <TagButton {...{ tag, tabIndex }} canSelect={!isDeleted} onTag={actions.onTag} />
-      </div>
-      <FieldCells plant={plant} tabIndex={tabIndex} />
-      <div role="gridcell" class="action-cell">
-        {!isDeleted && <ActionButtons {...{ plant, label, tabIndex, actions }} />}
-      </div>
-    </div>
-  )
 }
+
+export const TableRow = memo(
+  ({ plant, index, isActive, isOpen, isSelected, mark, draftNote, words, actions }: RowProps) => {
+    const { id, name, tag } = plant
+    const tabIndex = isActive ? 0 : -1
+    const label = labelOf(plant)
+    const note = draftNote ?? (mark && MARK_TEXT[mark])
+    const isDeleted = mark === 'deleted'
+    const classes = [
+      'plant-row',
+      mark && `marked ${mark}`,
+      draftNote !== undefined && 'unsaved',
+      isOpen && 'open',
+    ]
+    return (
+      <div
+        role="row"
+        class={classes.filter(Boolean).join(' ')}
+        aria-rowindex={index + 2}
+        aria-selected={isDeleted ? undefined : isSelected}
+        data-id={String(id)}
+        tabIndex={tabIndex}
+        style={{ '--row': index }}
+      >
+        {isSelected !== undefined && <SelectCell {...{ label, isSelected, isDeleted, tabIndex }} />}
+        <div role="gridcell" class="name-cell">
+          <span class="name">
+            <PlantText text={name} blank="No name" length={ROW_LENGTH} words={words} />
+          </span>
+          {note && <span class="note">{note}</span>}
+        </div>
+        <div role="gridcell" class="tag-cell">
+          <TagButton {...{ tag, tabIndex }} canSelect={!isDeleted} onTag={actions.onTag} />
+        </div>
+        <FieldCells plant={plant} tabIndex={tabIndex} />
+        <div role="gridcell" class="id-cell">
+          {String(id)}
+        </div>
+        <div role="gridcell" class="action-cell">
+          {!isDeleted && <ActionButtons {...{ plant, label, tabIndex, actions }} />}
+        </div>
+      </div>
+    )
+  },
+)
 
 /** A check box. The table handles its clicks, because they can select more than one row. */
 function SelectCell({
@@ -146,7 +150,7 @@ function ActionButtons({
       {canWrite && (
         <button
           type="button"
-          class="quiet"
+          class="quiet danger"
           tabIndex={tabIndex}
           aria-label={`Delete ${label}`}
           title="Delete"
@@ -199,7 +203,7 @@ function FieldCells({
       <div
         key={member.name}
         role="gridcell"
-        class={isNumeric(member) ? 'field-cell numeric' : 'field-cell'}
+        class={`field-cell ${PLACES[index] ?? ''} ${isNumeric(member) ? 'numeric' : ''}`}
         style={fieldArea(index)}
       >
         {value !== undefined && (
@@ -211,45 +215,16 @@ function FieldCells({
 }
 
 /** A row whose plant has not been loaded yet. */
-export function PlaceholderRow({ index, top }: { readonly index: number; readonly top: number }) {
+export function PlaceholderRow({ index }: { readonly index: number }) {
   return (
     <div
       role="row"
       class="plant-row placeholder"
       aria-rowindex={index + 2}
-      style={{ transform: `translateY(${top}px)` }}
+      style={{ '--row': index }}
     >
       <div role="gridcell" class="name-cell">
         <span class="blank">Loading…</span>
-      </div>
-    </div>
-  )
-}
-
-/** A row that is replaced by something higher. */
-export function ExpandedRow({
-  rowRef,
-  index,
-  top,
-  columns,
-  children,
-}: {
-  readonly rowRef: RefObject<HTMLDivElement | null>
-  readonly index: number
-  readonly top: number
-  readonly columns: number
-  readonly children: ComponentChildren
-}) {
-  return (
-    <div
-      ref={rowRef}
-      role="row"
-      class="expanded"
-      aria-rowindex={index + 2}
-      style={{ transform: `translateY(${top}px)` }}
-    >
-      <div role="gridcell" aria-colspan={columns}>
-        {children}
       </div>
     </div>
   )

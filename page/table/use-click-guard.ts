@@ -20,12 +20,12 @@ export function useClickGuard(table: Table, shift: RefObject<number>): (scrollTo
   /** Where the rows were in the document, and how far the person had scrolled. */
   const seen = useRef({ tops: new Map<bigint, number>(), scrollTop: 0 })
   useLayoutEffect(() => {
-    const { layout, rows } = table
+    const { viewport, rows } = table
     const element = table.scroller.current
     if (element === null) return
     const tops = new Map<bigint, number>()
     for (const [index, plant] of rows) {
-      if (plant !== undefined) tops.set(plant.id, element.offsetTop + layout.top(index))
+      if (plant !== undefined) tops.set(plant.id, element.offsetTop + index * viewport.rowHeight)
     }
     // While all plants are being loaded again, none has a place.
     if (tops.size === 0) return

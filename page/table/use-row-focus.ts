@@ -1,11 +1,13 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { isTypingOutside } from '../list/surroundings.ts'
+import { revealRow } from './rows.ts'
 import { ignoreClicks } from './use-click-guard.ts'
 import type { Table } from './use-table.ts'
 
-/** Asks the table to focus a plant, or the row that has the focus by default. */
+/** Asks the table to focus a plant, or one end of the list once it is loaded, or the row that has the focus by default. */
 export interface FocusRequest {
   readonly id?: bigint | undefined
+  readonly edge?: 'first' | 'last'
 }
 
 /**
@@ -13,17 +15,18 @@ export interface FocusRequest {
  *
  * @returns a function that scrolls to a row and focuses it, and handlers of the table's focus events
  */
-export function useRowFocus(table: Table, request: FocusRequest | undefined) {
-  const { scroller, list, selection, layout, active, activeId, setActiveId } = table
+export function useRowFocus(table: Table, request: FocusRequest) {
+  const { scroller, list, query, viewport, active, activeId, setActiveId } = table
   /** The row to focus once it is loaded. */
   const wanted = useRef<number | undefined>(undefined)
+  const wantedEdge = useRef<FocusRequest['edge']>(undefined)
   const hasFocus = useRef(false)
 
   const focusRow = (index: number) => {
     wanted.current = Math.max(0, Math.min(index, list.length - 1))
     const element = scroller.current
     if (element === null) return
-    const top = layout.reveal(wanted.current, element.scrollTop, table.viewHeight)
+    const top = revealRow(wanted.current, { ...viewport, scrollTop: element.scrollTop })
     if (top !== element.scrollTop) ignoreClicks(table)
     element.scrollTop = top
     focusWanted()
@@ -39,20 +42,33 @@ export function useRowFocus(table: Table, request: FocusRequest | undefined) {
     row.focus({ preventScroll: true })
   }
 
+  const focusEdge = (edge: 'first' | 'last') => {
+    const row = edge === 'first' ? 0 : list.length - 1
+    if (list.length === 0 || (edge === 'last' && !list.isComplete)) return
+    wantedEdge.current = undefined
+    if (scroller.current && !isTypingOutside(scroller.current)) focusRow(row)
+  }
+
   useLayoutEffect(() => {
     const { activeElement } = document
     const isFocusFree = activeElement === document.body
     // The person has gone on before the row was loaded.
     if (!isFocusFree && !scroller.current?.contains(activeElement)) wanted.current = undefined
     if (wanted.current !== undefined) focusWanted()
-    // The row that had the focus has disappeared, rather than become an editor.
-    else if (hasFocus.current && isFocusFree && active !== table.expandedIndex) focusRow(active)
+    else if (wantedEdge.current !== undefined) focusEdge(wantedEdge.current)
+    // The row that had the focus has disappeared.
+    else if (hasFocus.current && isFocusFree) focusRow(active)
   })
   useEffect(() => {
     wanted.current = undefined
-  }, [selection])
+  }, [query])
   useEffect(() => {
-    if (request === undefined || !scroller.current) return
+    if (!scroller.current) return
+    wantedEdge.current = request.edge
+    if (request.edge !== undefined) {
+      focusEdge(request.edge)
+      return
+    }
     if (isTypingOutside(scroller.current)) return
     const { id = activeId } = request
     focusRow(id === undefined ? table.first : list.rank(id))

@@ -7,8 +7,8 @@ import type { Table } from './use-table.ts'
  *
  * @returns how far it has scrolled since the last rendering, in pixels
  */
-export function useScrollAnchor({ scroller, list, selection, layout, rows }: Table) {
-  const anchor = useRef<{ readonly plant: StoredPlant; readonly top: number } | undefined>(
+export function useScrollAnchor({ scroller, list, query, viewport, rows }: Table) {
+  const anchor = useRef<{ readonly plant: StoredPlant; readonly row: number } | undefined>(
     undefined,
   )
   const shift = useRef(0)
@@ -16,19 +16,18 @@ export function useScrollAnchor({ scroller, list, selection, layout, rows }: Tab
     const element = scroller.current
     if (element === null) return
     // If the plant is moved, the others stay.
-    const moved = anchor.current
-      ? layout.top(list.rankOf(anchor.current.plant)) - anchor.current.top
-      : 0
+    const moved = anchor.current ? list.rankOf(anchor.current.plant) - anchor.current.row : 0
     const { scrollTop } = element
-    if (moved !== 0 && scrollTop > 0) element.scrollTop += moved
+    const { rowHeight } = viewport
+    if (moved !== 0 && scrollTop > 0) element.scrollTop += moved * rowHeight
     shift.current = element.scrollTop - scrollTop
-    const plant = rows.get(layout.indexAt(element.scrollTop))
-    anchor.current = plant && { plant, top: layout.top(list.rankOf(plant)) }
+    const plant = rows.get(Math.floor(element.scrollTop / rowHeight))
+    anchor.current = plant && { plant, row: list.rankOf(plant) }
   })
   useEffect(() => {
-    // A new selection begins at its top.
+    // Other plants begin at their top.
     if (scroller.current) scroller.current.scrollTop = 0
     anchor.current = undefined
-  }, [selection])
+  }, [query])
   return shift
 }

@@ -1,6 +1,6 @@
 import type { PlantView } from '../list/plant-view.ts'
 import type { PlantSelection } from '../selection/plant-selection.ts'
-import { rowForKey } from './row-keys.ts'
+import { rowForKey } from './rows.ts'
 import type { RowActions } from './table-row.tsx'
 import type { Table } from './use-table.ts'
 
@@ -21,7 +21,11 @@ interface TableKeysOptions {
 /** Handles the keys of a table: they move the focus, select plants, and do something with the focused one. */
 export function useTableKeys({
   view: { list, marks },
-  table: { active, rows, viewHeight, rowHeight },
+  table: {
+    active,
+    rows,
+    viewport: { viewHeight, rowHeight },
+  },
   selection,
   actions,
   focusRow,
@@ -38,7 +42,7 @@ export function useTableKeys({
   }
   return (event) => {
     const { target, key, shiftKey } = event
-    if (!(target instanceof Element) || target.closest('.expanded') || event.altKey) return
+    if (!(target instanceof Element) || event.altKey) return
     const row = rowForKey(key, active, list.length, viewHeight / rowHeight)
     if (selection && isSelectAll(event)) selection.selectAll()
     else if (key === 'Home' && list.isCut) onFirst()

@@ -1,8 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { PlantView } from '../list/plant-view.ts'
 import type { PlantSelection } from '../selection/plant-selection.ts'
-import { RowLayout } from './row-layout.ts'
-import { useHeight, useRowHeight } from './use-height.ts'
+import { visibleRows } from './rows.ts'
+
+/** In pixels. */
+const ROW_HEIGHT = 36
+/** On a phone, a row has two lines. */
+const PHONE_ROW_HEIGHT = 56
+
+/** As in main.css. */
+const PHONE = matchMedia('(max-width: 640px)')
 
 /** In characters. */
 const ID_LENGTH_MIN = 5
@@ -13,67 +20,51 @@ export type Table = ReturnType<typeof useTable>
 /**
  * Measures a table, chooses the rows to render, and loads their plants.
  *
- * @param expandedId the plant whose row is replaced by something higher
+ * @param openId the plant that is being edited or viewed
  */
 export function useTable(
   view: PlantView,
   selected: PlantSelection | undefined,
-  expandedId: bigint | undefined,
+  openId: bigint | undefined,
 ) {
-  const { list, loader, selection } = view
+  const { list, loader, query } = view
   const scroller = useRef<HTMLDivElement>(null)
   const head = useRef<HTMLDivElement>(null)
   const rowGroup = useRef<HTMLDivElement>(null)
-  const expandedRow = useRef<HTMLDivElement>(null)
   const idLength = useRef(ID_LENGTH_MIN)
   const [scrollTop, setScrollTop] = useState(0)
   const [activeId, setActiveId] = useState<bigint>()
-  // The head stays at the top.
-  const viewHeight = useHeight(scroller, undefined, 'clientHeight') - useHeight(head)
-  const expandedHeight = useHeight(expandedRow, expandedId)
-  const rowHeight = useRowHeight()
+  const { viewHeight, rowHeight } = useHeights(scroller, head)
 
-  const expandedIndex = expandedId === undefined ? undefined : list.rank(expandedId)
-  const layout = new RowLayout(
-    list.length,
-    rowHeight,
-    expandedIndex === undefined ? undefined : { index: expandedIndex, height: expandedHeight },
-  )
-  const { first, from, to } = layout.visible(scrollTop, viewHeight)
+  const viewport = { scrollTop, viewHeight, rowHeight }
+  const { first, from, to } = visibleRows(viewport, list.length)
   const active = Math.min(activeId === undefined ? first : list.rank(activeId), list.length - 1)
   const rows = new Map(list.slice(from, to).map((plant, offset) => [from + offset, plant]))
-  // These have, or can get, the focus, so they stay in the document.
-  for (const index of [active, expandedIndex]) {
-    if (index !== undefined && index >= 0 && !rows.has(index))
-      rows.set(index, list.slice(index, index + 1)[0])
-  }
+  // It has, or can get, the focus, so it stays in the document.
+  if (active >= 0 && !rows.has(active)) rows.set(active, list.slice(active, active + 1)[0])
   // The columns do not move while one scrolls.
   for (const plant of rows.values()) {
     idLength.current = Math.max(idLength.current, String(plant?.id ?? '').length)
   }
 
   useEffect(() => {
-    const kept = [activeId, expandedId, ...(selected?.kept ?? [])].filter((id) => id !== undefined)
-    view.show(first, to, kept)
-  }, [view, loader, first, to, activeId, expandedId, selected?.ranges])
-  // A new selection begins at its top.
-  useEffect(() => setActiveId(undefined), [selection])
+    const kept = [activeId, openId, ...(selected?.kept ?? [])].filter((id) => id !== undefined)
+    view.load(first, to, kept)
+  }, [view, loader, first, to, activeId, openId, selected?.ranges])
+  // Other plants begin at their top.
+  useEffect(() => setActiveId(undefined), [query])
 
   return {
     scroller,
     head,
     rowGroup,
-    expandedRow,
     list,
-    selection,
-    layout,
+    query,
+    viewport,
     /** The first row in view. */
     first,
     /** The rendered rows by index. Undefined for plants that are not loaded yet. */
     rows,
-    viewHeight,
-    rowHeight,
-    expandedIndex,
     /** The row that has the focus or gets it with the Tab key, or -1 without any rows. */
     active,
     activeId,
@@ -81,4 +72,29 @@ export function useTable(
     setScrollTop,
     idLength: idLength.current,
   }
+}
+
+/** The height of what is in view below the head, and of each row. */
+function useHeights(
+  scroller: Table['scroller'],
+  head: Table['head'],
+): { readonly viewHeight: number; readonly rowHeight: number } {
+  const [viewHeight, setViewHeight] = useState(0)
+  const [isPhone, setPhone] = useState(PHONE.matches)
+  useLayoutEffect(() => {
+    const measure = () => {
+      const { clientHeight = 0 } = scroller.current ?? {}
+      setViewHeight(clientHeight - (head.current?.offsetHeight ?? 0))
+    }
+    const observer = new ResizeObserver(measure)
+    for (const { current } of [scroller, head]) if (current) observer.observe(current)
+    const change = () => setPhone(PHONE.matches)
+    PHONE.addEventListener('change', change)
+    measure()
+    return () => {
+      observer.disconnect()
+      PHONE.removeEventListener('change', change)
+    }
+  }, [])
+  return { viewHeight, rowHeight: isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT }
 }

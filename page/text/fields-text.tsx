@@ -7,8 +7,8 @@ export type PlantFields = readonly (string | undefined)[]
 
 /** A member that a record of a file can lack. */
 function Part({ text, what }: { readonly text: string | undefined; readonly what: string }) {
-  if (text === undefined) return <span class="blank">no {what}</span>
-  return <PlantText text={text} blank={`empty ${what}`} length={ROW_LENGTH} />
+  if (text === undefined) return <span class="blank">No {what}</span>
+  return <PlantText text={text} blank={`Empty ${what}`} length={ROW_LENGTH} />
 }
 
 /** The members of a plant, in their order, without the own ones that it does not have. */

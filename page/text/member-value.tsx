@@ -1,5 +1,6 @@
 import { type MemberValue, writeText } from '../../core/members/members.ts'
 import type { OwnMember } from '../model/current-members.ts'
+import { describeDate } from './dates.ts'
 import { cut } from './display-text.ts'
 import { linkTarget } from './links.ts'
 import { PlantText } from './plant-text.tsx'
@@ -26,8 +27,10 @@ export function OwnValue({
     return isSpelledOut ? <span>{word}</span> : <Check isChecked={value} word={word} />
   }
   const text = writeText(value)
+  const date = schema.format && describeDate(text, schema.format)
+  if (date) return <time dateTime={text}>{date}</time>
   const target = schema.format === 'uri' ? linkTarget(text) : undefined
-  if (target === undefined) return <PlantText text={text} blank="empty" length={length} />
+  if (target === undefined) return <PlantText text={text} blank="Empty" length={length} />
   return (
     <a href={target} rel="noreferrer" target="_blank" tabIndex={tabIndex}>
       <bdi>{cut(text, length)}</bdi>

@@ -1,4 +1,4 @@
-import { cut, visibleParts } from './display-text.ts'
+import { cut, ROW_LENGTH, visibleParts } from './display-text.ts'
 
 /** A name or a tag. Isolated, so that its direction and its marks do not affect what surrounds it. */
 export function PlantText({
@@ -31,6 +31,17 @@ export function PlantText({
   )
 }
 
+/** How many colors tags have. */
+const HUES = 8
+
+/** The hue of a tag's color, in degrees. The same tag always has the same. */
+function hueOf(tag: string): number {
+  let hash = 0
+  for (const character of tag.slice(0, ROW_LENGTH))
+    hash = (hash * 47 + character.charCodeAt(0)) % 65_521
+  return ((hash % HUES) * 360) / HUES
+}
+
 export function Tag({
   tag,
   ...limit
@@ -39,10 +50,10 @@ export function Tag({
   /** Longer text is cut. */
   readonly length?: number
 }) {
-  if (tag === undefined) return <span class="blank">no tag</span>
+  if (tag === undefined) return <span class="blank">No tag</span>
   return (
-    <span class="tag">
-      <PlantText text={tag} blank="empty tag" {...limit} />
+    <span class="tag" style={{ '--hue': hueOf(tag) }}>
+      <PlantText text={tag} blank="Empty tag" {...limit} />
     </span>
   )
 }

@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createClient } from '../../client/client.ts'
-import type { Selection } from '../../page/list/filter.ts'
+import type { ListQuery } from '../../page/list/filter.ts'
 import type { Surroundings } from '../../page/list/live-feed.ts'
 import { PlantView, type ViewOptions } from '../../page/list/plant-view.ts'
 import {
@@ -18,7 +18,7 @@ import {
 import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 
-const ALL: Selection = { filter: {} }
+const ALL: ListQuery = { filter: {} }
 
 /** Nobody hides the page, and it does not wait. */
 const surroundings: Surroundings = {
@@ -40,12 +40,12 @@ async function open(t: Test, service: Service, { faults, token, ...options }: Op
     client: createClient(connection),
     feedClient: createClient(connection),
     surroundings,
-    selection: ALL,
+    query: ALL,
     onChange: () => false,
     ...options,
   })
   t.teardown(() => view.close())
-  view.show(0, 20)
+  view.load(0, 20)
   const following = view.follow()
   return { view, proxy, following }
 }
@@ -103,11 +103,11 @@ t.test('the plants in view are loaded, and some more', async (t) => {
   t.notOk(view.isOpening)
   t.equal(view.list.length, 400)
   t.match(proxy.requests[0], { line: 'GET /changes?after=latest&limit=200' }, 'the feed first')
-  view.show(300, 320)
+  view.load(300, 320)
   await until(view, () => view.list.length === 600 && !view.loader.isLoading)
-  view.show(580, 600)
+  view.load(580, 600)
   await until(view, () => view.list.length === 800 && !view.loader.isLoading)
-  view.show(780, 800)
+  view.load(780, 800)
   await until(view, () => view.list.isComplete)
   t.equal(view.list.length, 1000)
 })
@@ -116,11 +116,11 @@ t.test('forgotten plants are loaded again', async (t) => {
   const service = await start(t, 2500)
   const { view } = await open(t, service)
   for (let row = 0; row < 2400; row += 200) {
-    view.show(row, row + 20)
+    view.load(row, row + 20)
     await until(view, () => view.list.length > row + 20 && !view.loader.isLoading)
   }
   t.equal(view.list.find(1n), undefined)
-  view.show(0, 20)
+  view.load(0, 20)
   await until(view, () => view.list.find(1n) !== undefined)
   t.equal(view.list.rank(2n), 1)
 })
@@ -128,7 +128,7 @@ t.test('forgotten plants are loaded again', async (t) => {
 t.test('a search follows the links until it has found enough', async (t) => {
   await put(long, 4, 'a needle')
   await put(long, 20_498, 'a Needle')
-  const { view, proxy } = await open(t, long, { selection: { filter: { q: 'NEEDLE' } } })
+  const { view, proxy } = await open(t, long, { query: { filter: { q: 'NEEDLE' } } })
   await until(view, () => view.list.length === 1)
   t.notOk(view.list.isComplete)
   await until(view, () => view.list.isComplete)
@@ -143,7 +143,7 @@ t.test('a search follows the links until it has found enough', async (t) => {
 t.test('a range in which a search finds nothing any more is searched to its end', async (t) => {
   await put(long, 6, 'a thorn')
   const { view } = await open(t, long, {
-    selection: { filter: { q: 'thorn' } },
+    query: { filter: { q: 'thorn' } },
     feedClient: offline(),
   })
   await until(view, () => view.list.isComplete)
@@ -163,11 +163,11 @@ function offline() {
 t.test('another selection stops the previous one', async (t) => {
   const service = await start(t, 500)
   const { view } = await open(t, service)
-  view.select({ filter: { q: 'abies' }, first: 100n })
+  view.show({ filter: { q: 'abies' }, first: 100n })
   await until(view, () => view.list.isComplete)
   t.equal(view.list.length, 201)
   t.equal(view.list.slice(0, 1)[0]?.id, 100n)
-  t.strictSame(view.selection, { filter: { q: 'abies' }, first: 100n })
+  t.strictSame(view.query, { filter: { q: 'abies' }, first: 100n })
 })
 
 t.test('changes by others appear with a mark, which ends, and own ones have none', async (t) => {
@@ -176,7 +176,7 @@ t.test('changes by others appear with a mark, which ends, and own ones have none
   const { view } = await open(t, service, {
     surroundings: { ...surroundings, pause: () => marked.promise },
     onChange: ({ id }) => id === 5n,
-    selection: { filter: { q: 'A' } },
+    query: { filter: { q: 'A' } },
   })
   await until(view, () => view.list.isComplete)
   await service.call({ body: { id: 5, name: 'Acer of mine' } })
@@ -238,7 +238,7 @@ t.test('a change during a request is not undone by its response', async (t) => {
 
 t.test('rows whose plants are gone stay while rows are held', async (t) => {
   const service = await start(t, 4)
-  const { view, proxy } = await open(t, service, { selection: { filter: { tag: 'Tree' } } })
+  const { view, proxy } = await open(t, service, { query: { filter: { tag: 'Tree' } } })
   await until(view, () => view.list.isComplete)
   t.strictSame(view.total, { plants: 4, isExact: true })
   view.hold(true)
@@ -278,7 +278,7 @@ t.test('a row whose plant is added again stays when rows are no longer held', as
   t.equal(view.list.find(1n)?.name, 'again')
   view.hold(true)
   view.apply({ id: 3n })
-  view.select(ALL)
+  view.show(ALL)
   t.equal(view.news, 0)
   view.hold(false)
 })
@@ -328,7 +328,7 @@ t.test('what could not be loaded is loaded once the connection is back', async (
   const { view } = await open(t, service, { faults: [passed, lost, lost] })
   await until(view, () => view.loader.problem !== undefined)
   t.notOk(view.isOpening)
-  view.show(0, 10)
+  view.load(0, 10)
   await until(view, () => view.list.isComplete)
   t.equal(view.loader.problem, undefined)
 })
@@ -350,23 +350,23 @@ t.test('the service counts the plants of a long list, again after changes', asyn
   const body = Array.from({ length: 500 }, (_, index) => ({ id: 2000 + index, name: 'Acer' }))
   await service.call({ path: '/plants/batch', body })
   await until(view, () => view.total?.plants === 1499)
-  view.select({ filter: view.selection.filter, first: 2400n })
+  view.show({ filter: view.query.filter, first: 2400n })
   t.equal(view.total?.plants, 1499, 'it does not depend on where the list begins')
   await until(view, () => view.list.isComplete)
   t.equal(view.total?.plants, 1499)
-  view.select({ filter: { tag: 'Tree' } })
+  view.show({ filter: { tag: 'Tree' } })
   t.equal(view.total, undefined)
   await until(view, () => view.total?.plants === 999)
 })
 
 t.test('a count that is too high for the service is a lower bound', async (t) => {
-  const { view } = await open(t, long, { selection: { filter: { q: 'a' } } })
+  const { view } = await open(t, long, { query: { filter: { q: 'a' } } })
   await until(view, () => view.total !== undefined)
   t.match(view.total, { isExact: false })
   t.ok((view.total?.plants ?? 0) >= 20_000)
-  view.select({ filter: { q: 'acer' } })
+  view.show({ filter: { q: 'acer' } })
   for (let row = 0; row < 2563; row += 200) {
-    view.show(row, row + 20)
+    view.load(row, row + 20)
     await until(view, () => view.list.length > row + 20 || view.list.isComplete)
     await until(view, () => !view.loader.isLoading)
   }
@@ -379,10 +379,10 @@ t.test('a count that is too high for the service is a lower bound', async (t) =>
 
 t.test('what the service refuses is not requested again', async (t) => {
   const service = await start(t, 3)
-  const { view, proxy } = await open(t, service, { selection: { filter: { q: 'x'.repeat(101) } } })
+  const { view, proxy } = await open(t, service, { query: { filter: { q: 'x'.repeat(101) } } })
   await until(view, () => view.loader.problem !== undefined && view.feed.state === 'live')
   await setImmediate()
-  view.show(0, 10)
+  view.load(0, 10)
   t.notOk(view.loader.isLoading)
   t.equal(reads(proxy), 1)
   view.loader.retry()
@@ -398,7 +398,7 @@ t.test('another selection is not affected by a failure of the previous one', asy
     surroundings: { ...surroundings, pause: () => paused.promise },
   })
   await until(view, () => view.loader.problem !== undefined)
-  view.select({ filter: { q: 'abies' } })
+  view.show({ filter: { q: 'abies' } })
   const { loader } = view
   paused.resolve()
   await until(view, () => view.list.isComplete)

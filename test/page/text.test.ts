@@ -13,9 +13,9 @@ import { explain, isTransient } from '../../page/errors/error-text.ts'
 import {
   isEmpty,
   isSameSearch,
+  type ListQuery,
   matches,
   parseFragment,
-  type Selection,
   toFragment,
 } from '../../page/list/filter.ts'
 import { idBefore, parseId } from '../../page/list/plant-id.ts'
@@ -69,14 +69,14 @@ t.test('a filter selects what the service selects', async (t) => {
 })
 
 t.test('a selection survives in the URL', async (t) => {
-  const selections: readonly Selection[] = [
+  const queries: readonly ListQuery[] = [
     { filter: {} },
     { filter: { tag: '' } },
     { filter: { untagged: true, q: 'x' } },
     { filter: { tag: 'a&b=c#%', q: '+ é "<' }, first: -(2n ** 63n) },
     { filter: { q: 'x' }, first: 2n ** 53n + 1n },
   ]
-  for (const selection of selections) {
+  for (const selection of queries) {
     t.strictSame(parseFragment(toFragment(selection)), selection)
   }
   t.strictSame(parseFragment(''), { filter: {} })
@@ -98,8 +98,8 @@ t.test('a filter without conditions selects all plants', async (t) => {
   }
 })
 
-t.test('selections that differ only in the text are the same search', async (t) => {
-  const search: Selection = { filter: { q: 'abi', tag: 'Tree' } }
+t.test('queries that differ only in the text are the same search', async (t) => {
+  const search: ListQuery = { filter: { q: 'abi', tag: 'Tree' } }
   t.ok(isSameSearch(search, { filter: { q: 'abies', tag: 'Tree' } }))
   t.notOk(isSameSearch(search, { filter: { q: 'abies' } }))
   t.notOk(isSameSearch(search, { filter: { tag: 'Tree' } }))

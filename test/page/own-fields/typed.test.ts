@@ -1,7 +1,7 @@
 /** What a person types for own fields. */
 import t from 'tap'
 import { comparedMembers } from '../../../page/drafts/compared-members.ts'
-import { controlOf } from '../../../page/drafts/control.ts'
+import { controlOf } from '../../../page/forms/control.ts'
 import {
   blank,
   contentOf,
@@ -9,7 +9,7 @@ import {
   textOf,
   toTyped,
   typedOf,
-} from '../../../page/drafts/typed.ts'
+} from '../../../page/forms/typed.ts'
 import { memberLabel } from '../../../page/text/display-text.ts'
 import { describeService, FIR, fieldLike, nurseryMember } from './nursery.ts'
 

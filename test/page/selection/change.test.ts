@@ -1,8 +1,8 @@
 /** What becomes of the selected plants. */
 import t from 'tap'
 import { known } from '../../../core/known.ts'
-import { contentMembers } from '../../../page/model/current-members.ts'
-import { deletePlants, setMember, sharedMembers } from '../../../page/selection/selected-changes.ts'
+import { contentMembers, sharedMembers } from '../../../page/model/current-members.ts'
+import { deletePlants, setMember } from '../../../page/selection/selected-changes.ts'
 import { describeService, FIR, nurseryMember } from '../own-fields/nursery.ts'
 
 const ABIES = { id: 1n, name: 'Abies', tag: 'Tree' }

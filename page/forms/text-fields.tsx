@@ -7,7 +7,7 @@ import { formatNumber } from '../text/numbers.ts'
 const TEXT_LENGTH = 5000
 
 /** Stands for no value of an own member. */
-export const NONE = 'Not set'
+export const NONE = 'No value'
 
 /** What all fields of the form for a plant have. */
 export interface FieldProps {

@@ -1,35 +1,39 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
+import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { OnBegin } from '../changes/use-run.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
 import { lazyDialog } from '../dialog/lazy-dialog.tsx'
-import { describeCondition } from '../drafts/condition-text.ts'
 import { conditionsOf } from '../list/field-filter.ts'
 import type { Filter } from '../list/filter.ts'
+import { describeCondition } from '../toolbar/condition-text.ts'
 import { usePaste } from './use-paste.ts'
 import './transfer.css'
 
 const ImportDialog = lazyDialog(async () => (await import('./dialogs.ts')).ImportDialog)
 const ExportDialog = lazyDialog(async () => (await import('./dialogs.ts')).ExportDialog)
 
-/** The toolbar's buttons that import plants and export those that the filter selects. */
-export function TransferButtons({
+/** Imports plants, also from files that are dropped or text that is pasted, and exports those that the filter selects. */
+export function useTransfer({
   session,
   log,
   filter,
   onBegin,
+  onDone,
   onUndo,
 }: {
   readonly session: Session
   readonly log: UndoLog
   readonly filter: Filter
-  readonly onBegin?: OnBegin
+  readonly onBegin: OnBegin | undefined
+  /** Called once all of a file is imported, with what to tell the person. */
+  readonly onDone: (announcement: Announcement) => void
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
 }) {
-  const { canRead, canWrite } = session
+  const { canWrite } = session
   const input = useRef<HTMLInputElement>(null)
   const [dialog, setDialog] = useState<VNode>()
   /** What had the focus before the dialog. */
@@ -44,7 +48,7 @@ export function TransferButtons({
     setDialog(dialog)
   }
   const openImport = (files: readonly File[]) =>
-    open(<ImportDialog {...{ session, log, files, onBegin, onUndo }} onClose={close} />)
+    open(<ImportDialog {...{ session, log, files, onBegin, onDone, onUndo }} onClose={close} />)
   const openExport = () =>
     open(
       <ExportDialog
@@ -58,31 +62,21 @@ export function TransferButtons({
   const isOver = useFileDrop(canOpen ? openImport : undefined)
   usePaste(canOpen ? (file) => openImport([file]) : undefined)
 
-  return (
+  const elements = (
     <>
       {canWrite && (
-        <>
-          <button type="button" onClick={() => input.current?.click()}>
-            Import
-          </button>
-          <input
-            ref={input}
-            type="file"
-            hidden
-            aria-label="File to import"
-            onChange={({ currentTarget }) => {
-              const files = [...(currentTarget.files ?? [])]
-              // Otherwise choosing the same file again would be no change.
-              currentTarget.value = ''
-              if (files.length > 0) openImport(files)
-            }}
-          />
-        </>
-      )}
-      {canRead && (
-        <button type="button" onClick={openExport}>
-          Export
-        </button>
+        <input
+          ref={input}
+          type="file"
+          hidden
+          aria-label="File to import"
+          onChange={({ currentTarget }) => {
+            const files = [...(currentTarget.files ?? [])]
+            // Otherwise choosing the same file again would be no change.
+            currentTarget.value = ''
+            if (files.length > 0) openImport(files)
+          }}
+        />
       )}
       {isOver && (
         <div class="drop-target" aria-hidden="true">
@@ -92,4 +86,5 @@ export function TransferButtons({
       {dialog}
     </>
   )
+  return { openFile: () => input.current?.click(), openExport, elements }
 }

@@ -1,30 +1,33 @@
+import type { Session } from '../access/session.ts'
 import { cut } from '../text/display-text.ts'
-import type { Session } from './session.ts'
+import { Icon } from '../text/icon.tsx'
 
 const NAME_LENGTH = 40
 
+/** What the service calls the token that its operator has set for it. */
+const OPERATOR = 'PLANT_STORE_TOKEN'
+
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 
-/** Says who is signed in, or whose token is in use, and what they are permitted to do. */
+/** Says who is signed in, and what they are permitted to do. */
 export function SessionBar({
   docs,
-  session,
+  session: { name, expiresAt, canRead, canWrite },
   onSignOut,
 }: {
   readonly docs: boolean
   readonly session: Session
   readonly onSignOut: () => void
 }) {
-  const { name, person, expiresAt, canRead, canWrite } = session
   const readRights = canWrite ? 'Read and write' : 'Read only'
   const otherRights = canWrite ? 'Write only' : 'No access'
   return (
     <header class="session-bar">
       <h1>
-        <img src="page/icon.svg" alt="" width="28" height="28" /> Plants
+        <img src="page/icon.svg" alt="" width="24" height="24" /> <span>Plants</span>
       </h1>
       {docs && (
-        <nav class="buttons">
+        <nav>
           {/* In another tab, because the session can be in memory only. */}
           <a href="documentation/guides/" target="_blank" rel="noopener">
             Guides
@@ -34,17 +37,15 @@ export function SessionBar({
           </a>
         </nav>
       )}
-      <div class="token">
-        <span class="token-name">
-          {person === undefined && 'Token: '}
-          <bdi>{cut(name, NAME_LENGTH)}</bdi>
-        </span>
+      <p class="person">
+        <Icon name="person" />
+        <bdi>{name === OPERATOR ? 'Operator' : cut(name, NAME_LENGTH)}</bdi>
         <span class="hint">
           {canRead ? readRights : otherRights}
           {expiresAt && `, until ${DATE.format(new Date(expiresAt))}`}
         </span>
-      </div>
-      <button type="button" onClick={onSignOut}>
+      </p>
+      <button type="button" class="quiet" onClick={onSignOut}>
         Sign out
       </button>
     </header>

@@ -1,7 +1,7 @@
+import { valueLabel } from '../forms/control.ts'
 import type { Condition } from '../list/field-filter.ts'
 import { ownMembers } from '../model/current-members.ts'
 import { cut, memberLabel } from '../text/display-text.ts'
-import { valueLabel } from './control.ts'
 
 export const operators = {
   is: 'is',
@@ -15,8 +15,10 @@ const VALUE_LENGTH = 60
 
 /** A condition in words, such as `Height in cm is at least 10`. The field may not exist. */
 export function describeCondition({ kind, name, values }: Condition): string {
+  if (kind === 'without' && name === 'tag') return 'No tag'
   const member = ownMembers.find((each) => each.name === name)
-  const start = `${member ? memberLabel(member) : name} ${operators[kind]}`
+  const label = member || name === 'tag' ? memberLabel(member ?? { name }) : name
+  const start = `${label} ${operators[kind]}`
   if (kind === 'without') return start
   const labels = values.map((text) => cut(member ? valueLabel(member, text) : text, VALUE_LENGTH))
   return `${start} ${labels.map((label) => label.trim() || 'empty').join(' or ')}`

@@ -1,6 +1,7 @@
-import { explain } from '../errors/error-text.ts'
+import { explain, isTransient } from '../errors/error-text.ts'
 import { isEmpty } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import { Icon } from '../text/icon.tsx'
 
 /** What follows the last row: progress, an error, or what to do with an empty table. */
 export function ListFooter({
@@ -13,6 +14,7 @@ export function ListFooter({
   if (loader.problem !== undefined) {
     return (
       <div class="empty">
+        <Icon name={isTransient(loader.problem) ? 'offline' : 'error'} />
         <p role="alert">{explain(loader.problem)}</p>
         <button type="button" onClick={() => loader.retry()}>
           Try again
@@ -20,11 +22,18 @@ export function ListFooter({
       </div>
     )
   }
-  if (!list.isComplete) return <p class="loading">{loader.isLoading && 'Loading…'}</p>
+  if (!list.isComplete) {
+    return (
+      <p class={list.length === 0 ? 'loading opening' : 'loading'}>
+        {loader.isLoading && 'Loading…'}
+      </p>
+    )
+  }
   if (list.length > 0) return null
   if (list.first !== undefined) {
     return (
       <div class="empty">
+        <Icon name="empty" />
         <h2>No plants from here on</h2>
         <p>All plants have a smaller id than {String(list.first)}.</p>
       </div>
@@ -33,7 +42,7 @@ export function ListFooter({
   if (isEmpty(list.filter)) {
     return (
       <div class="empty">
-        <img src="page/icon.svg" alt="" width="72" height="72" />
+        <Icon name="empty" />
         <h2>No plants yet</h2>
         <p>
           {canWrite
@@ -45,6 +54,7 @@ export function ListFooter({
   }
   return (
     <div class="empty">
+      <Icon name="search" />
       <h2>No plant matches</h2>
       <p>Searches ignore the case of the letters A to Z only. Tags must match exactly.</p>
     </div>

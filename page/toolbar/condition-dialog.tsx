@@ -1,27 +1,33 @@
 import { useState } from 'preact/hooks'
 import { hasOrder } from '../../core/contract/field-parameters.ts'
 import { known } from '../../core/known.ts'
+import type { Member } from '../../core/members/members.ts'
 import { Dialog } from '../dialog/dialog.tsx'
-import { operators } from '../drafts/condition-text.ts'
-import { OwnField } from '../drafts/own-field.tsx'
-import { findInvalid, toTyped } from '../drafts/typed.ts'
-import { addCondition, type Condition, type FieldFilter } from '../list/field-filter.ts'
-import { type OwnMember, ownMembers } from '../model/current-members.ts'
-import { MemberChoice } from './member-choice.tsx'
+import { MemberChoice } from '../forms/member-choice.tsx'
+import { findInvalid } from '../forms/typed.ts'
+import { ValueField } from '../forms/value-field.tsx'
+import type { Condition } from '../list/field-filter.ts'
+import { type Filter, withCondition } from '../list/filter.ts'
+import type { Tags } from '../list/use-tags.ts'
+import { sharedMembers } from '../model/current-members.ts'
+import { operators } from './condition-text.ts'
 
 type Kind = Condition['kind']
 
-/** Asks for a condition on an own field. */
+/** Asks for a condition on the tag or an own field. */
 export function ConditionDialog({
+  tags,
   filter,
   onFilter,
   onClose,
 }: {
-  readonly filter: FieldFilter | undefined
-  readonly onFilter: (filter: FieldFilter) => void
+  readonly tags: Tags
+  readonly filter: Filter
+  readonly onFilter: (filter: Filter) => void
   readonly onClose: () => void
 }) {
-  const [member, setMember] = useState(() => known(ownMembers[0]))
+  const members = sharedMembers()
+  const [member, setMember] = useState(() => known(members[0]))
   const [kind, setKind] = useState<Kind>('is')
   const [text, setText] = useState<string>()
   const [problem, setProblem] = useState<string>()
@@ -33,20 +39,23 @@ export function ConditionDialog({
     event.preventDefault()
     const found = kind === 'without' ? undefined : findProblem(member, text)
     setProblem(found)
-    if (found === undefined) onFilter(addCondition(filter, { kind, name: member.name }, text ?? ''))
+    if (found === undefined) {
+      onFilter(withCondition(filter, { kind, name: member.name }, text ?? ''))
+    }
   }
   return (
     <Dialog title="Add a condition" onClose={onClose}>
       <form class="member-form" onSubmit={add}>
-        <MemberChoice
-          members={ownMembers}
-          member={member}
-          onMember={(member) => {
-            edit(undefined)
-            setKind('is')
-            setMember(member)
-          }}
-        />
+        {members.length > 1 && (
+          <MemberChoice
+            {...{ members, member }}
+            onMember={(member) => {
+              edit(undefined)
+              setKind('is')
+              setMember(member)
+            }}
+          />
+        )}
         <label class="field">
           Condition
           <select
@@ -64,12 +73,7 @@ export function ConditionDialog({
           </select>
         </label>
         {kind !== 'without' && (
-          <OwnField
-            key={member.name}
-            {...{ member, text, problem }}
-            isReadOnly={false}
-            onText={(text) => edit(text === undefined ? text : toTyped(member, text))}
-          />
+          <ValueField {...{ member, text, problem, tags }} isReadOnly={false} onText={edit} />
         )}
         <footer>
           <button type="button" onClick={onClose}>
@@ -84,12 +88,12 @@ export function ConditionDialog({
   )
 }
 
-function kindsOf({ schema }: OwnMember): readonly Kind[] {
-  return hasOrder(schema) ? ['is', 'min', 'max', 'without'] : ['is', 'without']
+function kindsOf({ schema }: Member): readonly Kind[] {
+  return schema && hasOrder(schema) ? ['is', 'min', 'max', 'without'] : ['is', 'without']
 }
 
 /** What is wrong with the text of a value, as a sentence. */
-function findProblem({ name }: OwnMember, text: string | undefined): string | undefined {
+function findProblem({ name }: Member, text: string | undefined): string | undefined {
   if (text === undefined) return 'Enter or choose a value.'
   return findInvalid({ id: '', name: '', tag: undefined, [name]: text })?.problem
 }
