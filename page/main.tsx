@@ -1,5 +1,4 @@
-// First, so that the style sheets of components can refine it.
-import './main.css'
+import './page.css'
 import { render } from 'preact'
 import { type PageSettings, SETTINGS_NAME } from '../core/page-settings.ts'
 import { TabStorage } from './access/tab-storage.ts'

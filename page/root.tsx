@@ -10,7 +10,6 @@ import type { Drafts } from './drafts/drafts.ts'
 import { explain } from './errors/error-text.ts'
 import { useModel } from './model/use-model.ts'
 import { Plants } from './plants/plants.tsx'
-import './access/access.css'
 
 /** What the tab keeps over a reload. */
 export interface Kept {

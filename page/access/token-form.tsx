@@ -36,7 +36,7 @@ export function TokenForm({
     input.current?.select()
   }
   return (
-    <form class="token-form" onSubmit={submit}>
+    <form class="stack" onSubmit={submit}>
       <label class="field">
         Token
         <input
@@ -54,7 +54,7 @@ export function TokenForm({
           isPath(token) &&
           'This looks like the path of a file. Open the file, and paste the token that it contains.'}
       </p>
-      <label class="choice">
+      <label class="row">
         <input name="lasting" type="checkbox" aria-describedby="lasting" />
         Keep it in this browser
       </label>

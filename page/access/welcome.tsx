@@ -34,8 +34,8 @@ export function Welcome({
   }
   return (
     <main class="welcome">
-      <div class="card">
-        <h1>
+      <div class="card surface stack">
+        <h1 class="row">
           <img src="page/icon.svg" alt="" width="40" height="40" /> Plants
         </h1>
         <p>

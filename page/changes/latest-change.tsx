@@ -56,11 +56,11 @@ export function LatestChange({
   const others = log.operations.length - 1
   return (
     <section
-      class={latest || announcement ? 'latest' : 'for-screen-readers'}
+      class={latest || announcement ? 'latest row' : 'for-screen-readers'}
       aria-label="Latest changes"
     >
       {/* Before there is anything to say, so that screen readers notice it. */}
-      <p role="status">
+      <p role="status" class="row">
         {announcement && !isLatest && <Sentence {...announcement} />}
         {added !== undefined && (
           <>

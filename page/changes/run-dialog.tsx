@@ -108,7 +108,7 @@ function Count({
   readonly isProblem?: boolean
 }) {
   return (
-    <div class={isProblem && value > 0 ? 'problem' : ''}>
+    <div class={isProblem && value > 0 ? 'surface problem' : 'surface'}>
       <dt>{label}</dt>
       <dd>{formatNumber(value)}</dd>
     </div>
@@ -126,7 +126,7 @@ function Refused({
   const { shown, count } = refused
   return (
     <section>
-      <header>
+      <header class="row apart">
         <h3>
           {shown.length < count && `The first ${shown.length} of `}
           {formatCount(count, item)} {verb}
@@ -135,7 +135,7 @@ function Refused({
           Download
         </button>
       </header>
-      <ul class="refused">
+      <ul class="refused surface">
         {/* Conflicts are found after other problems. */}
         {shown
           .toSorted((one, other) => (one.number ?? 0) - (other.number ?? 0))

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import './dialog.css'
 
 /**
  * A modal dialog. Its title has the focus when it opens and when the title changes, so that a screen reader reads what
@@ -29,7 +28,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      class={`dialog ${isOver ? 'over' : ''}`}
+      class={`surface ${isOver ? 'over' : ''}`}
       aria-labelledby="dialog-title"
       onClose={onClose}
       onCancel={(event) => {

@@ -48,21 +48,21 @@ function MemberConflicts({
     if (drafts.find(key) === undefined) onDiscard()
   }
   const versions = (compared: readonly Member[]) => (
-    <dl class="versions">
+    <dl class="columns">
       <Version title="Yours" plant={mine} other={stored} members={compared} />
       <Version title="Stored now" plant={stored} other={mine} members={compared} />
     </dl>
   )
   const names = contentMembers.filter(({ name }) => name === 'name')
   return (
-    <div class="conflict">
+    <div class="conflict stack">
       <Reason text={wordsFor(draft).reason} elementRef={reason} />
       {!members.some((member) => names.includes(member)) && versions(names)}
       {members.map((member) => (
-        <fieldset key={member.name}>
+        <fieldset key={member.name} class="stack">
           <legend>{memberLabel(member)}</legend>
           {versions([member])}
-          <div class="buttons">
+          <div class="row">
             <button type="button" class="primary" onClick={() => choose(member.name, 'mine')}>
               {members.length > 1 ? 'Use mine' : 'Save mine'}
             </button>
@@ -72,7 +72,7 @@ function MemberConflicts({
           </div>
         </fieldset>
       ))}
-      <div class="buttons">
+      <div class="row">
         <button type="button" onClick={() => drafts.keepEditing(key)}>
           Keep editing
         </button>
@@ -88,13 +88,13 @@ function PlantConflict({ drafts, draft, saver, onDiscard }: ConflictProps) {
   const { reason, save, discard } = wordsFor(draft)
   const isAddition = before === undefined
   return (
-    <div class="conflict">
+    <div class="conflict stack">
       <Reason text={reason} />
-      <dl class="versions">
+      <dl class="columns">
         <Version title={isDeletion ? 'To delete' : 'Yours'} plant={mine} other={stored ?? before} />
         <Version title={stored ? 'Stored now' : 'Deleted'} plant={stored ?? before} other={mine} />
       </dl>
-      <div class="buttons">
+      <div class="row">
         {isAddition && (
           <button type="button" class="primary" onClick={() => drafts.keepEditing(key)}>
             Choose another id
@@ -129,7 +129,7 @@ function Reason({
   readonly elementRef?: RefObject<HTMLParagraphElement | null> | null
 }) {
   return (
-    <p ref={elementRef} class="reason" role="alert" tabIndex={-1}>
+    <p ref={elementRef} class="reason warning" role="alert" tabIndex={-1}>
       {text}
     </p>
   )
@@ -162,7 +162,7 @@ function Version({
   readonly members?: readonly Member[] | undefined
 }) {
   return (
-    <div class="version">
+    <div class="version surface">
       <dt>{title}</dt>
       <dd>
         {members?.map((member, index) => {

@@ -44,7 +44,7 @@ export function ContentFields({
         )
       })}
       {ownMembers.length > 0 && (
-        <div class="own-fields">
+        <div class="columns">
           {ownMembers.map((member) => {
             const { onText, ...props } = propsOf(member.name)
             return (

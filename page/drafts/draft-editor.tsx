@@ -8,7 +8,6 @@ import { Conflict } from './conflict.tsx'
 import { ContentFields } from './content-fields.tsx'
 import { type Draft, isChanged } from './draft.ts'
 import type { Drafts, Saver } from './drafts.ts'
-import './drafts.css'
 
 /** The name of the button that saves a plant to add and begins the next one. */
 const ANOTHER = 'another'
@@ -59,7 +58,7 @@ export function DraftEditor({
   return (
     <form
       ref={form}
-      class={before === undefined ? 'editor addition' : 'editor'}
+      class="editor stack"
       aria-labelledby="editor-title"
       onSubmit={onSubmit}
       onKeyDown={onKeyDown}
@@ -91,7 +90,7 @@ export function DraftEditor({
 function Buttons({ draft, onDiscard }: { readonly draft: Draft; readonly onDiscard: () => void }) {
   const isSending = draft.state === 'sending'
   return (
-    <div class="buttons">
+    <div class="row">
       <button type="submit" class="primary" disabled={isSending}>
         {isSending ? 'Saving…' : draft.state === 'unsent' ? 'Send again' : 'Save'}
       </button>
@@ -141,7 +140,7 @@ function IdField({
   readonly onId: (id: string) => void
 }) {
   return (
-    <div class="id-field short-field">
+    <div class="stack">
       <Field label="Id" problem={problem}>
         {(attributes) => (
           <input

@@ -1,4 +1,5 @@
 import type { Session } from '../access/session.ts'
+import { useModel } from '../model/use-model.ts'
 import { labelOf } from '../text/display-text.ts'
 import { Conflict } from './conflict.tsx'
 import type { Draft } from './draft.ts'
@@ -17,12 +18,12 @@ export function DraftTray({
   /** Called when the focused button disappears. */
   readonly onFocus: () => void
 }) {
+  useModel(drafts)
   const { waiting } = drafts
-  if (waiting.length === 0) return null
   const { length: unsent } = drafts.unsent
   return (
-    <section class="tray" aria-labelledby="tray-title">
-      <div class="tray-head">
+    <section class="tray surface" aria-labelledby="tray-title">
+      <div class="row apart">
         <h2 id="tray-title">
           {waiting.length === 1
             ? '1 change is not saved'
@@ -47,9 +48,9 @@ export function DraftTray({
           token.
         </p>
       )}
-      <ul>
+      <ul class="stack">
         {waiting.map((draft) => (
-          <li key={draft.key}>
+          <li key={draft.key} class="row apart">
             <DraftItem {...{ drafts, draft, saver, canWrite, onFocus }} />
           </li>
         ))}
@@ -98,7 +99,7 @@ function DraftItem({
       {state === 'conflict' ? (
         canWrite && <Conflict drafts={drafts} draft={draft} saver={saver} onDiscard={discard} />
       ) : (
-        <div class="buttons">
+        <div class="row">
           {canWrite && state === 'unsent' && (
             <button
               type="button"

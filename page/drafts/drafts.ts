@@ -1,6 +1,6 @@
 import { type Plant, parseJson, type StoredPlant, toJson } from '../../client/client.ts'
 import { INT64_MAX, INT64_MIN } from '../../core/json/int64.ts'
-import { type ChangeClient, save } from '../changes/change-run.ts'
+import type { SaveResult } from '../changes/change-run.ts'
 import type { Intent } from '../changes/intent.ts'
 import { explain, isRejected, isTransient } from '../errors/error-text.ts'
 import { explainField } from '../errors/field-error.ts'
@@ -22,8 +22,12 @@ import {
 
 /** Sends drafts. */
 export interface Saver {
-  readonly client: ChangeClient
-  readonly canRead: boolean
+  /**
+   * Carries out one intent.
+   *
+   * @param isUncertain whether an earlier attempt may have carried it out
+   */
+  save(intent: Intent, isUncertain: boolean): Promise<SaveResult>
   /** Called once a change is saved. */
   onSaved(change: PlantState, saved: Saved): void
 }
@@ -245,7 +249,7 @@ export class Drafts extends Model {
       const intent = { id, before: draft.before, after }
       // The response of an earlier attempt may have been lost.
       const isUncertain = draft.state === 'unsent'
-      const outcome = await save(saver.client, intent, saver.canRead, isUncertain)
+      const outcome = await saver.save(intent, isUncertain)
       if (outcome.kind === 'conflict') {
         // What the person decides now can be taken back itself.
         const decision = { hasFailed: true, isUndo: false }

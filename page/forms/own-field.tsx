@@ -33,7 +33,7 @@ function InputField({
   // Typing does not change the kind of field.
   const [isDate] = useState(control.isDate)
   return (
-    <div class="short-field">
+    <div class="stack">
       <Field {...field}>
         {(attributes) => {
           const shared = {
@@ -70,7 +70,7 @@ function ChoiceField({
   // By index, because a value can be empty.
   const chosen = choices.findIndex((choice) => choice.text === text)
   return (
-    <div class="short-field">
+    <div class="stack">
       <Field {...field}>
         {(attributes) => (
           <select

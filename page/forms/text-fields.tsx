@@ -73,7 +73,7 @@ export function TextField({
   const [isWhole, setWhole] = useState(text.length <= TEXT_LENGTH)
   const control = useRef<HTMLTextAreaElement>(null)
   return (
-    <div class="text-field">
+    <div class="stack">
       <Field {...field}>
         {(attributes) => (
           <textarea
@@ -128,7 +128,7 @@ export function OptionalTextField({
   // An input would remove line breaks. Typing does not change the kind of field, which would lose the focus.
   const [isLong] = useState(text.length > TEXT_LENGTH || /[\r\n]/.test(text))
   return (
-    <div class="short-field">
+    <div class="stack">
       {isLong ? (
         <TextField {...field} text={text} isReadOnly={isReadOnly} onText={onText} />
       ) : (
@@ -156,7 +156,7 @@ export function OptionalTextField({
         </datalist>
       )}
       {canBeEmpty && text === '' && (
-        <label class="choice">
+        <label class="row">
           <input
             type="checkbox"
             checked={given === ''}

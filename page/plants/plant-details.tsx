@@ -30,7 +30,7 @@ export function PlantDetails({
   const length = isWhole ? Number.POSITIVE_INFINITY : TEXT_LENGTH
   return (
     <section
-      class="editor"
+      class="editor stack"
       aria-label={`Plant ${plant.id}`}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onClose()
@@ -44,7 +44,7 @@ export function PlantDetails({
         Tag: <Tag tag={tag} length={length} />
       </p>
       <OwnMembers plant={plant} length={length} />
-      <div class="buttons">
+      <div class="row">
         {!isWhole && (
           <button type="button" onClick={() => setWhole(true)}>
             Show all {formatNumber(characters)} characters
@@ -65,7 +65,7 @@ function OwnMembers({ plant, length }: { readonly plant: StoredPlant; readonly l
   })
   if (shown.length === 0) return null
   return (
-    <dl class="own-members">
+    <dl class="columns">
       {shown.map(({ member, value }) => (
         <div key={member.name} title={member.schema.description}>
           <dt>{memberLabel(member)}</dt>

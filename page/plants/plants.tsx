@@ -2,8 +2,7 @@ import { useMemo, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { LatestChange } from '../changes/latest-change.tsx'
 import type { Operation, UndoLog } from '../changes/undo-log.ts'
-import { lazyDialog } from '../dialog/lazy-dialog.tsx'
-import { DraftTray } from '../drafts/draft-tray.tsx'
+import { lazyDialog } from '../dialog/lazy.tsx'
 import type { Drafts, Saver } from '../drafts/drafts.ts'
 import { toSentence } from '../errors/error-text.ts'
 import { type ListQuery, toFragment, withFilter } from '../list/filter.ts'
@@ -17,14 +16,13 @@ import { PlantTable } from '../table/plant-table.tsx'
 import type { FocusRequest } from '../table/use-row-focus.ts'
 import { StatusLine } from '../toolbar/status-line.tsx'
 import { Tools } from '../toolbar/tools.tsx'
-import { PlantPanel } from './plant-panel.tsx'
+import { PlantPanel, UnsavedChanges } from './plant-panel.tsx'
 import { SessionBar } from './session-bar.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { usePlantView } from './use-plant-view.ts'
 import { useSaver } from './use-saver.ts'
-import './plants.css'
 
-const TaskDialog = lazyDialog(async () => (await import('../selection/dialogs.ts')).TaskDialog)
+const TaskDialog = lazyDialog((parts) => parts.TaskDialog)
 
 interface PlantsProps {
   /** Whether the service serves the docs. */
@@ -106,7 +104,7 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
         </div>
         {/* Below the table, where they move no row. */}
         <div class="bars">
-          <DraftTray {...{ session, drafts, saver }} onFocus={() => focus()} />
+          <UnsavedChanges {...{ session, drafts, saver }} onFocus={() => focus()} />
           <LatestChange
             {...{ session, view, log, announcement, announce }}
             onUndo={undo}

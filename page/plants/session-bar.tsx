@@ -23,11 +23,11 @@ export function SessionBar({
   const otherRights = canWrite ? 'Write only' : 'No access'
   return (
     <header class="session-bar">
-      <h1>
+      <h1 class="row">
         <img src="page/icon.svg" alt="" width="24" height="24" /> <span>Plants</span>
       </h1>
       {docs && (
-        <nav>
+        <nav class="row">
           {/* In another tab, because the session can be in memory only. */}
           <a href="documentation/guides/" target="_blank" rel="noopener">
             Guides
@@ -37,9 +37,9 @@ export function SessionBar({
           </a>
         </nav>
       )}
-      <p class="person">
+      <p class="person row">
         <Icon name="person" />
-        <bdi>{name === OPERATOR ? 'Operator' : cut(name, NAME_LENGTH)}</bdi>
+        <bdi class="cut">{name === OPERATOR ? 'Operator' : cut(name, NAME_LENGTH)}</bdi>
         <span class="hint">
           {canRead ? readRights : otherRights}
           {expiresAt && `, until ${DATE.format(new Date(expiresAt))}`}

@@ -4,6 +4,7 @@ import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Saver } from '../drafts/drafts.ts'
 import type { PlantView } from '../list/plant-view.ts'
+import { loadParts } from '../parts.ts'
 import { labelOf } from '../text/display-text.ts'
 
 /**
@@ -19,8 +20,10 @@ export function useSaver(
 ) {
   const [announcement, announce] = useState<Announcement>()
   const saver: Saver = {
-    client,
-    canRead,
+    save: async (intent, isUncertain) => {
+      const { save } = await loadParts()
+      return save(client, intent, canRead, isUncertain)
+    },
     onSaved: (change, { draft, undo, wasOpen, isOvertaken }) => {
       if (!isOvertaken) view.apply(change)
       const { isDeletion, before, typed, isUndo } = draft

@@ -86,7 +86,7 @@ function Unfinished({
   return (
     <Dialog title={isFailed ? 'Nothing was changed' : 'Reading the plants'} onClose={onClose}>
       {!isFailed && (
-        <label class="progress">
+        <label class="stack">
           {formatCount(count, 'plant')} so far
           <progress />
         </label>

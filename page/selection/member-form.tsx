@@ -54,7 +54,7 @@ export function MemberForm({
     setText(text)
   }
   return (
-    <form ref={form} class="member-form" onSubmit={onSubmit}>
+    <form ref={form} class="stack" onSubmit={onSubmit}>
       {children}
       {members.length > 1 && (
         <MemberChoice
@@ -66,7 +66,7 @@ export function MemberForm({
         />
       )}
       <ValueField {...{ member, text, problem, tags }} isReadOnly={isRemoval} onText={edit} />
-      <label class="choice">
+      <label class="row">
         <input
           type="checkbox"
           checked={isRemoval}

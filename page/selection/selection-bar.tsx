@@ -26,7 +26,7 @@ export function SelectionBar({
   const { list, total, gone } = view
   const { filter } = list
   return (
-    <section class="selection-bar" aria-label="Selected plants">
+    <section class="selection-bar row" aria-label="Selected plants">
       <button
         type="button"
         class="quiet"

@@ -30,9 +30,9 @@ export function fieldTracks(): { readonly tracks: string; readonly width: string
   }
 }
 
-/** Where the cells of the column with an index are. */
-export function fieldArea(index: number): { readonly gridArea: string } {
-  return { gridArea: `1 / field ${index + 1}` }
+/** Where the cells of the column with an index are. A phone has only the first two. */
+export function fieldArea(index: number): { readonly [property: string]: string } {
+  return { '--column': `field ${index + 1}` }
 }
 
 export function isNumeric({ type }: OwnMember): boolean {

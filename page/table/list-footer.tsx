@@ -13,7 +13,7 @@ export function ListFooter({
 }) {
   if (loader.problem !== undefined) {
     return (
-      <div class="empty">
+      <div class="empty stack">
         <Icon name={isTransient(loader.problem) ? 'offline' : 'error'} />
         <p role="alert">{explain(loader.problem)}</p>
         <button type="button" onClick={() => loader.retry()}>
@@ -32,7 +32,7 @@ export function ListFooter({
   if (list.length > 0) return null
   if (list.first !== undefined) {
     return (
-      <div class="empty">
+      <div class="empty stack">
         <Icon name="empty" />
         <h2>No plants from here on</h2>
         <p>All plants have a smaller id than {String(list.first)}.</p>
@@ -41,7 +41,7 @@ export function ListFooter({
   }
   if (isEmpty(list.filter)) {
     return (
-      <div class="empty">
+      <div class="empty stack">
         <Icon name="empty" />
         <h2>No plants yet</h2>
         <p>
@@ -53,7 +53,7 @@ export function ListFooter({
     )
   }
   return (
-    <div class="empty">
+    <div class="empty stack">
       <Icon name="search" />
       <h2>No plant matches</h2>
       <p>Searches ignore the case of the letters A to Z only. Tags must match exactly.</p>

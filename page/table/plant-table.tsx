@@ -15,7 +15,6 @@ import { useRowSelection } from './use-row-selection.ts'
 import { useScrollAnchor } from './use-scroll-anchor.ts'
 import { type Table, useTable } from './use-table.ts'
 import { useTableKeys } from './use-table-keys.ts'
-import './table.css'
 
 /** That of those who cannot select plants. */
 const NO_SELECTION = new PlantSelection(() => undefined)
@@ -64,7 +63,7 @@ export function PlantTable({ focusRequest, onSort, onFirst, onLast, ...rowsProps
     if (plant !== undefined && marks.get(plant.id)?.mark !== 'deleted') actions.onOpen(plant)
   }
   const classes = [
-    'table',
+    'table surface',
     columnMembers().length > 0 && 'with-fields',
     selection && 'selectable',
   ].filter(Boolean)
@@ -116,8 +115,7 @@ export function PlantTable({ focusRequest, onSort, onFirst, onLast, ...rowsProps
 
 /** Shows cut text in full as a tooltip. */
 function explainCut({ target }: PointerEvent): void {
-  const cell =
-    target instanceof Element && target.closest<HTMLElement>('.name, .tag-cell .tag, .field-cell')
+  const cell = target instanceof Element && target.closest<HTMLElement>('.cut')
   if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
 }
 

@@ -70,7 +70,7 @@ function ColumnHeader({
   return (
     <div {...cell} role="columnheader" aria-sort={sorted}>
       {isSortable ? (
-        <button type="button" onClick={() => onSort(nextSort(sort, name))}>
+        <button type="button" class="bare cut" onClick={() => onSort(nextSort(sort, name))}>
           {children}
         </button>
       ) : (

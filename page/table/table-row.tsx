@@ -78,12 +78,12 @@ export const TableRow = memo(
       >
         {isSelected !== undefined && <SelectCell {...{ label, isSelected, isDeleted, tabIndex }} />}
         <div role="gridcell" class="name-cell">
-          <span class="name">
+          <span class="name cut">
             <PlantText text={name} blank="No name" length={ROW_LENGTH} words={words} />
           </span>
           {note && <span class="note">{note}</span>}
         </div>
-        <div role="gridcell" class="tag-cell">
+        <div role="gridcell" class="tag-cell cut">
           <TagButton {...{ tag, tabIndex }} canSelect={!isDeleted} onTag={actions.onTag} />
         </div>
         <FieldCells plant={plant} tabIndex={tabIndex} />
@@ -180,7 +180,7 @@ function TagButton({
   return (
     <button
       type="button"
-      class="tag-button"
+      class="bare"
       tabIndex={tabIndex}
       title="Show the plants with this tag"
       onClick={() => onTag(tag)}
@@ -203,7 +203,7 @@ function FieldCells({
       <div
         key={member.name}
         role="gridcell"
-        class={`field-cell ${PLACES[index] ?? ''} ${isNumeric(member) ? 'numeric' : ''}`}
+        class={`field-cell cut ${PLACES[index] ?? ''} ${isNumeric(member) ? 'numeric' : ''}`}
         style={fieldArea(index)}
       >
         {value !== undefined && (

@@ -45,7 +45,7 @@ export function ConditionDialog({
   }
   return (
     <Dialog title="Add a condition" onClose={onClose}>
-      <form class="member-form" onSubmit={add}>
+      <form class="stack" onSubmit={add}>
         {members.length > 1 && (
           <MemberChoice
             {...{ members, member }}

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { lazyDialog } from '../dialog/lazy-dialog.tsx'
+import { lazyDialog } from '../dialog/lazy.tsx'
 import { conditionsIn, type Filter, type ListQuery, withoutCondition } from '../list/filter.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { members } from '../model/current-members.ts'
@@ -7,9 +7,7 @@ import { memberLabel } from '../text/display-text.ts'
 import { Icon } from '../text/icon.tsx'
 import { describeCondition } from './condition-text.ts'
 
-const ConditionDialog = lazyDialog(
-  async () => (await import('../selection/dialogs.ts')).ConditionDialog,
-)
+const ConditionDialog = lazyDialog((parts) => parts.ConditionDialog)
 
 /** A button that adds a condition, and one to remove each condition and the order. */
 export function FilterChips({
@@ -63,8 +61,8 @@ export function FilterChips({
 
 function Chip({ text, onRemove }: { readonly text: string; readonly onRemove: () => void }) {
   return (
-    <button type="button" class="chip" title={`Remove: ${text}`} onClick={onRemove}>
-      <bdi>{text}</bdi> <Icon name="close" />
+    <button type="button" class="chip row" title={`Remove: ${text}`} onClick={onRemove}>
+      <bdi class="cut">{text}</bdi> <Icon name="close" />
       <span class="for-screen-readers">(remove)</span>
     </button>
   )

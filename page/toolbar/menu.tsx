@@ -43,7 +43,7 @@ export function Menu({
       <div
         ref={menu}
         id={id}
-        class="menu"
+        class="menu surface"
         popover="auto"
         onBeforeToggle={onBeforeToggle}
         onClickCapture={() => {

@@ -25,7 +25,7 @@ export function StatusLine({
   const { filter } = list
   const searchedId = parseId(filter.q ?? '')
   return (
-    <div class="summary">
+    <div class="summary row">
       <p role="status" aria-atomic="false">
         <span>{describePlants(view)}</span>
         <span>{describeStart(view)}</span>
@@ -33,17 +33,21 @@ export function StatusLine({
         <span class={`feed-state ${feed.state}`}>{describeFeed(feed)}</span>
       </p>
       {searchedId !== undefined && (
-        <button type="button" onClick={() => onShow({ filter: {}, first: searchedId })}>
+        <button
+          type="button"
+          class="bare"
+          onClick={() => onShow({ filter: {}, first: searchedId })}
+        >
           Go to id {String(searchedId)}
         </button>
       )}
       {list.isCut && (
-        <button type="button" onClick={() => onShow(withFilter(query, filter))}>
+        <button type="button" class="bare" onClick={() => onShow(withFilter(query, filter))}>
           Show from the start
         </button>
       )}
       {!isEmpty(filter) && (
-        <button type="button" onClick={() => onShow(withFilter(query, {}))}>
+        <button type="button" class="bare" onClick={() => onShow(withFilter(query, {}))}>
           Show all plants
         </button>
       )}

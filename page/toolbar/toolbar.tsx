@@ -26,7 +26,7 @@ export function Toolbar({
 }) {
   const { filter } = query
   return (
-    <search class="toolbar">
+    <search class="toolbar row">
       <SearchField
         q={filter.q ?? ''}
         onSearch={(q) => onShow(withFilter(query, createFilter({ ...filter, q })))}
@@ -36,7 +36,7 @@ export function Toolbar({
         onFilter={(filter) => onShow(withFilter(query, filter))}
         onUnsort={() => onShow({ filter })}
       />
-      <div class="commands">{children}</div>
+      <div class="commands row">{children}</div>
     </search>
   )
 }

@@ -17,7 +17,6 @@ import { Icon } from '../text/icon.tsx'
 import { useTransfer } from '../transfer/use-transfer.tsx'
 import { Menu } from './menu.tsx'
 import { Toolbar } from './toolbar.tsx'
-import './toolbar.css'
 
 /** The toolbar or, while plants are selected, what to do with them. Without the right to read plants, only the rest. */
 export function Tools({
@@ -80,7 +79,7 @@ export function Tools({
   )
   if (!canRead) {
     return (
-      <div class="empty">
+      <div class="empty stack">
         <Icon name="empty" />
         <h2>{canWrite ? 'Add plants' : 'No access'}</h2>
         <p>
@@ -88,7 +87,7 @@ export function Tools({
             ? 'You are not permitted to read plants. You can only add them.'
             : 'You are not permitted to read or change plants. Ask the operator of this service for access.'}
         </p>
-        <div class="buttons">
+        <div class="row">
           {importButton}
           {add}
         </div>

@@ -62,7 +62,7 @@ export function ExportDialog({
   if (run !== undefined) {
     return (
       <Dialog title="Exporting plants" isBusy onClose={onClose}>
-        <label class="progress">
+        <label class="stack">
           {formatCount(plants, 'plant')} so far
           <progress />
         </label>
@@ -114,10 +114,10 @@ function FormatChoice({
   readonly setFormat: (format: ExportFormat) => void
 }) {
   return (
-    <fieldset class="formats">
+    <fieldset class="stack">
       <legend>Format</legend>
       {CHOICES.map(({ format: each, label, hint }) => (
-        <label key={each}>
+        <label key={each} class="format row">
           <input
             type="radio"
             name="format"

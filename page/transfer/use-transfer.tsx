@@ -5,15 +5,14 @@ import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { OnBegin } from '../changes/use-run.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
-import { lazyDialog } from '../dialog/lazy-dialog.tsx'
+import { lazyDialog } from '../dialog/lazy.tsx'
 import { conditionsOf } from '../list/field-filter.ts'
 import type { Filter } from '../list/filter.ts'
 import { describeCondition } from '../toolbar/condition-text.ts'
 import { usePaste } from './use-paste.ts'
-import './transfer.css'
 
-const ImportDialog = lazyDialog(async () => (await import('./dialogs.ts')).ImportDialog)
-const ExportDialog = lazyDialog(async () => (await import('./dialogs.ts')).ExportDialog)
+const ImportDialog = lazyDialog((parts) => parts.ImportDialog)
+const ExportDialog = lazyDialog((parts) => parts.ExportDialog)
 
 /** Imports plants, also from files that are dropped or text that is pasted, and exports those that the filter selects. */
 export function useTransfer({

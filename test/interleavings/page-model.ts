@@ -1,6 +1,7 @@
 /** A page in which a person edits plants while somebody else changes them. */
 import { deepEqual } from 'node:assert/strict'
 import type { Plant, StoredPlant } from '../../client/client.ts'
+import { type ChangeClient, save } from '../../page/changes/change-run.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
@@ -191,8 +192,8 @@ export class Page {
     const isLeft = () => drafts !== this.drafts
     const client = this.service.client(this.#person.watch(drafts), isLeft)
     return {
-      client: client as unknown as Saver['client'],
-      canRead: true,
+      save: (intent, isUncertain) =>
+        save(client as unknown as ChangeClient, intent, true, isUncertain),
       onSaved: (change, { draft, isOvertaken }) => {
         this.#person.checkSaved(draft, change.plant, isOvertaken)
         if (!isOvertaken) this.#show(change)

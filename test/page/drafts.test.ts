@@ -1,6 +1,8 @@
 /** Drafts. `../interleavings/drafts.test.ts` tests conflicts with what others store. */
+
 import t, { type Test } from 'tap'
 import { createClient, type StoredPlant } from '../../client/client.ts'
+import { save } from '../../page/changes/change-run.ts'
 import type { Draft } from '../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../page/drafts/drafts.ts'
 import { answered, type Fault, lost, startFaultyProxy } from '../client/faulty-proxy.ts'
@@ -26,9 +28,9 @@ async function begin(t: Test, faults: Fault[] = [], token = service.token) {
   const { url } = await startFaultyProxy(t, service, faults)
   const drafts = new Drafts()
   const saved: Saved[] = []
+  const client = createClient({ url, token, retries: 0 })
   const saver: Saver = {
-    client: createClient({ url, token, retries: 0 }),
-    canRead: true,
+    save: (intent, isUncertain) => save(client, intent, true, isUncertain),
     onSaved: ({ id, plant }, { wasOpen, isOvertaken }) => {
       saved.push({ id, plant, wasOpen, isOvertaken })
     },
@@ -80,19 +82,19 @@ t.test('a new plant', async (t) => {
   t.match(await service.stored(100n), { name: 'Abies', tag: '' })
 })
 
-for (const { what, name, token, client, state, problem } of [
+for (const { what, name, token, failure, state, problem } of [
   { what: 'what the service refuses must be changed', name: 'a\0b', state: 'refused' },
   { what: 'a rejected token keeps the draft', token: 'wrong', state: 'unsent' },
   {
     what: 'a bug is not a reason to send again',
-    client: { changePlants: () => Promise.reject(new TypeError('a bug')) },
+    failure: new TypeError('a bug'),
     state: 'refused',
     problem: /a bug/,
   },
 ]) {
   t.test(what, async (t) => {
     const { drafts, saver } = await begin(t, [], token)
-    const failing = { ...saver, client: client ?? saver.client } as unknown as Saver
+    const failing = { ...saver, ...(failure && { save: () => Promise.reject(failure) }) }
     drafts.add('1.5')
     const { key } = drafts.open as Draft
     await drafts.send(key, failing)

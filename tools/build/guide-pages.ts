@@ -125,7 +125,7 @@ class GuideRenderer extends Renderer {
 
   // People who use only the keyboard scroll what is wider than their screen.
   override table(table: Tokens.Table): string {
-    return `<div class="wide" tabindex="0">${super.table(table)}</div>\n`
+    return `<div class="wide surface" tabindex="0">${super.table(table)}</div>\n`
   }
 
   /** The corner of a table is no header of anything. */
@@ -134,7 +134,7 @@ class GuideRenderer extends Renderer {
   }
 
   override code(code: Tokens.Code): string {
-    return super.code(code).replace('<pre>', '<pre class="wide" tabindex="0">')
+    return super.code(code).replace('<pre>', '<pre class="wide surface" tabindex="0">')
   }
 }
 

@@ -21,7 +21,7 @@ export function ColumnChoices({
   readonly canRead: boolean
 }) {
   return (
-    <fieldset class="mapping">
+    <fieldset class="choices">
       <legend>Columns</legend>
       {members.map((member) => (
         <MemberColumns

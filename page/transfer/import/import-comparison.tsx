@@ -63,7 +63,7 @@ export function ImportComparison({
         {(!canRead || hasConflicts) && (
           <Conflicts {...{ file, comparison, choice, setChoice, canRead }} />
         )}
-        <ul class="refused">
+        <ul class="refused surface">
           {FATES.filter((fate) => groups[fate].count > 0).map((fate) => (
             <li key={fate}>
               <b>{describeFate(fate, outcome, choice)}</b>
@@ -169,7 +169,7 @@ function Conflicts({
   const [first] = whole.groups.different.examples
   const row = first && `${counted[file.format]} ${first.record.number}`
   return (
-    <fieldset class="formats">
+    <fieldset class="stack">
       <legend>If a stored plant differs</legend>
       {canRead &&
         CHANGES.map(({ is, label, hint }) => (
@@ -211,7 +211,7 @@ function Option({
   readonly children: ComponentChildren
 }) {
   return (
-    <label>
+    <label class="format row">
       <input
         type="radio"
         name="conflict"

@@ -50,7 +50,7 @@ export function Examples(props: ExamplesProps) {
         <p class="hint">Only {formatNumber(examples.length)} of them are listed.</p>
       )}
       {fate === 'different' ? <Changes {...shown} /> : <Refused {...shown} />}
-      <p class="pages">
+      <p class="row">
         {examples.length > PAGE_ROWS && (
           <>
             <button
@@ -98,7 +98,7 @@ type PageProps = ExamplesProps & { readonly examples: readonly Example[] }
 
 function Refused({ examples, file, mapping }: PageProps) {
   return (
-    <ul class="refused">
+    <ul class="refused surface">
       {examples.map(({ record, reason }) => (
         <li key={record.number}>
           {nounOf(file.format)} {record.number}: {reason}
@@ -113,7 +113,7 @@ function Refused({ examples, file, mapping }: PageProps) {
 function Changes({ examples, file, mapping, isUpdate }: PageProps) {
   const changesOf = differ(file, mapping, isUpdate)
   return (
-    <table class="sample">
+    <table class="sample surface">
       <thead>
         <tr>
           <td />

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { PlantStoreError, type StoredPlant } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../core/contract/contract.ts'
-import { save } from '../../../page/changes/change-run.ts'
+import { type ChangeClient, save } from '../../../page/changes/change-run.ts'
 import type { Draft } from '../../../page/drafts/draft.ts'
 import { Drafts, type Saver } from '../../../page/drafts/drafts.ts'
 import { explainField } from '../../../page/errors/field-error.ts'
@@ -25,8 +25,12 @@ function recorder(stored: StoredPlant) {
     async *plants() {
       yield stored
     },
-  } as unknown as Saver['client']
-  return { calls, saver: { client, canRead: true, onSaved: () => {} } }
+  } as unknown as ChangeClient
+  const saver: Saver = {
+    save: (intent, isUncertain) => save(client, intent, true, isUncertain),
+    onSaved: () => {},
+  }
+  return { calls, client, saver }
 }
 
 function edit(drafts: Drafts, typed: Parameters<Drafts['type']>[1]): number {
@@ -48,11 +52,11 @@ t.test('only what has changed is sent, so that unknown fields stay', async (t) =
 
 t.test('own fields that only others have changed are merged', async (t) => {
   const id2 = FIR.id2 + 1n
-  const { calls, saver } = recorder({ ...FIR, id2 } as StoredPlant)
+  const { calls, client } = recorder({ ...FIR, id2 } as StoredPlant)
   const intent = { id: FIR.id, before: FIR, after: { ...FIR, name: 'Acer' } }
   const { id, ...merged } = { ...FIR, id2, name: 'Acer' }
   const { id: _, ...earlier } = { ...FIR, id2 }
-  t.strictSame(await save(saver.client, intent, true), {
+  t.strictSame(await save(client, intent, true), {
     kind: 'done',
     plant: merged,
     undo: { id, before: merged, after: earlier },
@@ -108,14 +112,14 @@ t.test('a deletion does not depend on what was typed', async (t) => {
 })
 
 t.test('a limit that the service checks is reported at its field', async (t) => {
-  const { saver } = recorder(FIR)
+  const { client, saver } = recorder(FIR)
   const changePlants = async () => {
     throw new PlantStoreError(
       'invalid-body',
       'body/0/height must be an int32 from 0 to 10000 or null',
     )
   }
-  Object.assign(saver.client, { changePlants })
+  Object.assign(client, { changePlants })
   const drafts = new Drafts()
   const key = edit(drafts, { height: '10001' })
   await drafts.send(key, saver)
