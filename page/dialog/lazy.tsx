@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { loadParts, type Parts } from '../parts.ts'
 import { Dialog } from './dialog.tsx'
+import { loadParts, type Parts } from './parts.ts'
 
 const FAILED =
   'The service could not be reached, or it has another version now. Try again, or reload the page.'

@@ -2,11 +2,11 @@ import type { ComponentProps } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { lazy } from '../dialog/lazy.tsx'
+import { loadParts } from '../dialog/parts.ts'
 import type { Drafts, Saver } from '../drafts/drafts.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { useModel } from '../model/use-model.ts'
-import { loadParts } from '../parts.ts'
 
 const DraftEditor = lazy((parts) => parts.DraftEditor)
 const PlantDetails = lazy((parts) => parts.PlantDetails)

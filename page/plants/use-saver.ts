@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
+import { loadParts } from '../dialog/parts.ts'
 import type { Saver } from '../drafts/drafts.ts'
 import type { PlantView } from '../list/plant-view.ts'
-import { loadParts } from '../parts.ts'
 import { labelOf } from '../text/display-text.ts'
 
 /**

@@ -6,7 +6,7 @@ import { cut, labelOf } from '../text/display-text.ts'
 import { formatCount, formatNumber } from '../text/numbers.ts'
 import { MemberForm } from './member-form.tsx'
 import { deletePlants } from './selected-changes.ts'
-import type { PlantsTask } from './task-dialog.tsx'
+import type { PlantsTask } from './task.ts'
 import { useSelectedPlants } from './use-selected-plants.ts'
 
 /** Enough to check that these are the plants that one means. */

@@ -5,7 +5,7 @@ import { Icon } from '../text/icon.tsx'
 import { formatNumber } from '../text/numbers.ts'
 import type { PlantSelection } from './plant-selection.ts'
 import { countSelected } from './selected-count.ts'
-import type { Task } from './task-dialog.tsx'
+import type { Task } from './task.ts'
 
 /** Says how many plants are selected, and what to do with them. */
 export function SelectionBar({

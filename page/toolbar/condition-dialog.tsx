@@ -3,6 +3,7 @@ import { hasOrder } from '../../core/contract/field-parameters.ts'
 import { known } from '../../core/known.ts'
 import type { Member } from '../../core/members/members.ts'
 import { Dialog } from '../dialog/dialog.tsx'
+import { operators } from '../forms/condition-text.ts'
 import { MemberChoice } from '../forms/member-choice.tsx'
 import { findInvalid } from '../forms/typed.ts'
 import { ValueField } from '../forms/value-field.tsx'
@@ -10,7 +11,6 @@ import type { Condition } from '../list/field-filter.ts'
 import { type Filter, withCondition } from '../list/filter.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { sharedMembers } from '../model/current-members.ts'
-import { operators } from './condition-text.ts'
 
 type Kind = Condition['kind']
 

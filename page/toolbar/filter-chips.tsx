@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { lazyDialog } from '../dialog/lazy.tsx'
+import { describeCondition } from '../forms/condition-text.ts'
 import { conditionsIn, type Filter, type ListQuery, withoutCondition } from '../list/filter.ts'
 import type { Tags } from '../list/use-tags.ts'
 import { members } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { Icon } from '../text/icon.tsx'
-import { describeCondition } from './condition-text.ts'
 
 const ConditionDialog = lazyDialog((parts) => parts.ConditionDialog)
 

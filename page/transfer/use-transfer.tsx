@@ -6,9 +6,9 @@ import type { UndoLog } from '../changes/undo-log.ts'
 import type { OnBegin } from '../changes/use-run.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
 import { lazyDialog } from '../dialog/lazy.tsx'
+import { describeCondition } from '../forms/condition-text.ts'
 import { conditionsOf } from '../list/field-filter.ts'
 import type { Filter } from '../list/filter.ts'
-import { describeCondition } from '../toolbar/condition-text.ts'
 import { usePaste } from './use-paste.ts'
 
 const ImportDialog = lazyDialog((parts) => parts.ImportDialog)

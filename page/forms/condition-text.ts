@@ -1,7 +1,7 @@
-import { valueLabel } from '../forms/control.ts'
 import type { Condition } from '../list/field-filter.ts'
 import { ownMembers } from '../model/current-members.ts'
 import { cut, memberLabel } from '../text/display-text.ts'
+import { valueLabel } from './control.ts'
 
 export const operators = {
   is: 'is',
