@@ -1,3 +1,4 @@
+import type { ComponentProps } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { openSession, storeToken } from './access/session.ts'
 import type { SignIn } from './access/sign-in.ts'
@@ -34,7 +35,6 @@ export function App({
   const { drafts, draftStorage, log, storage } = kept
   /** Whether the tab leaves the page, and will come back to it. */
   const isLeaving = useRef(false)
-  useModel(drafts)
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
       if (drafts.unsaved.length > 0 && !isLeaving.current) event.preventDefault()
@@ -84,11 +84,11 @@ export function App({
   if (isOpening) return <p class="welcome">Opening…</p>
   if (session === undefined) {
     return (
-      <Welcome
+      <SignedOut
         docs={docs}
         issuer={signIn?.host}
         problem={problem}
-        unsaved={drafts.unsaved.length}
+        drafts={drafts}
         owner={storage.owner?.name}
         onSignIn={() => signIn && leave(signIn)}
         onToken={async (token, lasting) => {
@@ -99,6 +99,14 @@ export function App({
     )
   }
   return <Plants {...{ docs, session, drafts, log }} onSignOut={signOut} />
+}
+
+function SignedOut({
+  drafts,
+  ...props
+}: Omit<ComponentProps<typeof Welcome>, 'unsaved'> & { readonly drafts: Drafts }) {
+  useModel(drafts)
+  return <Welcome {...props} unsaved={drafts.unsaved.length} />
 }
 
 /** Deletes what the tab keeps, unless it belongs to the person or token that signs in. */

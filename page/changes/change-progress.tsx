@@ -4,10 +4,9 @@ import { explain } from '../errors/error-text.ts'
 import { toFields } from '../model/current-members.ts'
 import { ChangeRun } from './change-run.ts'
 import type { BulkChange, Intent } from './intent.ts'
-import type { Announcement } from './latest-change.tsx'
 import { RefusedPlants } from './refused-plants.ts'
 import { RunDialog, type RunWords } from './run-dialog.tsx'
-import { ForgottenError, type Operation, type UndoLog } from './undo-log.ts'
+import { type Announcement, ForgottenError, type Operation, type UndoLog } from './undo-log.ts'
 import { type OnBegin, useRun } from './use-run.ts'
 
 const COUNTS: RunWords['counts'] = [
@@ -21,8 +20,6 @@ export interface ProgressProps {
   readonly session: Session
   readonly log: UndoLog
   readonly onBegin: OnBegin
-  /** Called once all is done, with what to tell the person. Then, the dialog closes. */
-  readonly onDone: (announcement: Announcement) => void
   readonly onClose: () => void
 }
 
@@ -42,7 +39,7 @@ export function ChangeProgress({
   return (
     <Progress
       {...rest}
-      {...{ session, intents }}
+      {...{ session, log, intents }}
       done={{ title, operation }}
       count={intents.length}
       words={{ title, noun: 'Change', refused: 'not changed' }}
@@ -65,7 +62,7 @@ export function UndoProgress({
   return (
     <Progress
       {...rest}
-      {...{ session, count }}
+      {...{ session, log, count }}
       intents={log.intents(operation)}
       done={{ title: `Undone: ${what}` }}
       words={{ title: `Undoing: ${what}`, noun: 'Undo', refused: 'not undone' }}
@@ -76,6 +73,7 @@ export function UndoProgress({
 
 function Progress({
   session,
+  log,
   intents,
   count,
   done,
@@ -84,10 +82,9 @@ function Progress({
   areAlike = false,
   onEnd,
   onBegin,
-  onDone,
   onClose,
   onUndo,
-}: Omit<ProgressProps, 'log'> & {
+}: ProgressProps & {
   readonly intents: Iterable<Intent> | AsyncIterable<Intent>
   readonly count: number
   /** What to tell the person once all is done. */
@@ -137,7 +134,7 @@ function Progress({
       onBegin,
       onFinished: ({ created, changed, removed, unchanged }) => {
         if (refused.count > 0) return
-        onDone({ ...done, count: created + changed + removed, unchanged })
+        log.announce({ ...done, count: created + changed + removed, unchanged })
         onClose()
       },
     },

@@ -5,46 +5,27 @@ import type { PlantView } from '../list/plant-view.ts'
 import { useModel } from '../model/use-model.ts'
 import { Icon } from '../text/icon.tsx'
 import { formatCount, formatNumber } from '../text/numbers.ts'
-import type { Operation, UndoLog } from './undo-log.ts'
-
-/** What a person is told about the latest change. */
-export interface Announcement {
-  /** What was done, such as `Saved`. */
-  readonly title: string
-  /** The plant that it was done to, if it was one. */
-  readonly label?: string | undefined
-  /** The number of plants, if there can be several. */
-  readonly count?: number
-  /** How many plants were like that already. */
-  readonly unchanged?: number
-  /** The id of a plant that was added. */
-  readonly added?: bigint | undefined
-  /** The key of the operation that it is about. Undefined if it cannot be taken back. */
-  readonly operation?: number | undefined
-}
+import type { Announcement, Operation, UndoLog } from './undo-log.ts'
 
 /** Says what has just been changed, and offers to take back the latest operation, then the one before. */
 export function LatestChange({
   session: { canRead, canWrite },
   view,
   log,
-  announcement,
-  announce,
   onUndo,
   onFocus,
 }: {
   readonly session: Session
   readonly view: PlantView
   readonly log: UndoLog
-  readonly announcement: Announcement | undefined
-  readonly announce: () => void
   readonly onUndo: (key: number) => void
   /** Called with a plant to focus, or when the focused button has disappeared. */
   readonly onFocus: (id?: bigint) => void
 }) {
   useModel(log)
+  const { announcement, operations } = log
   const undoButton = useRef<HTMLButtonElement>(null)
-  const latest = canRead && canWrite ? log.operations.at(-1) : undefined
+  const latest = canRead && canWrite ? operations.at(-1) : undefined
   const isLatest = latest !== undefined && announcement?.operation === latest.key
   const hadFocus = useRef(false)
   useEffect(() => {
@@ -53,7 +34,7 @@ export function LatestChange({
     hadFocus.current = document.activeElement === undoButton.current
   })
   const added = announcement?.added
-  const others = log.operations.length - 1
+  const others = operations.length - 1
   return (
     <section
       class={latest || announcement ? 'latest row' : 'for-screen-readers'}
@@ -71,7 +52,7 @@ export function LatestChange({
                 if (view.list.find(added) === undefined) return
                 event.preventDefault()
                 // The focus leaves the link.
-                announce()
+                log.announce()
                 onFocus(added)
               }}
             >
@@ -94,7 +75,7 @@ export function LatestChange({
           aria-label="Dismiss"
           title="Dismiss"
           onClick={() => {
-            announce()
+            log.announce()
             log.clear()
             onFocus()
           }}

@@ -21,6 +21,22 @@ export interface Operation {
   readonly length: number
 }
 
+/** What a person is told about the latest change. */
+export interface Announcement {
+  /** What was done, such as `Saved`. */
+  readonly title: string
+  /** The plant that it was done to, if it was one. */
+  readonly label?: string | undefined
+  /** The number of plants, if there can be several. */
+  readonly count?: number
+  /** How many plants were like that already. */
+  readonly unchanged?: number
+  /** The id of a plant that was added. */
+  readonly added?: bigint | undefined
+  /** The key of the operation that it is about. Undefined if it cannot be taken back. */
+  readonly operation?: number | undefined
+}
+
 /** What takes an operation back is no longer stored. */
 export class ForgottenError extends Error {
   constructor() {
@@ -34,12 +50,13 @@ const OPERATIONS_MAX = 20
 /** An import of a million plants, in characters. */
 const LENGTH_MAX = 2 ** 27
 
-/** The latest changes that were made in this tab, and what takes them back. */
+/** The latest changes that were made in this tab, what is said about them, and what takes them back. */
 export class UndoLog extends Model {
   readonly #storage: TabStorage
   readonly #lengthMax: number
   #operations: readonly Operation[] = []
   #latestKey = 0
+  #announcement: Announcement | undefined
 
   /** @param lengthMax limits the text of all operations, in characters */
   constructor(storage: TabStorage, lengthMax = LENGTH_MAX) {
@@ -62,6 +79,16 @@ export class UndoLog extends Model {
   /** The latest one last. */
   get operations(): readonly Operation[] {
     return this.#operations.filter(({ count }) => count > 0)
+  }
+
+  get announcement(): Announcement | undefined {
+    return this.#announcement
+  }
+
+  /** Tells the person what was done, or ends that. */
+  announce(announcement?: Announcement): void {
+    this.#announcement = announcement
+    this.changed()
   }
 
   find(key: number): Operation | undefined {

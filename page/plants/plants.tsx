@@ -17,10 +17,10 @@ import type { FocusRequest } from '../table/use-row-focus.ts'
 import { StatusLine } from '../toolbar/status-line.tsx'
 import { Tools } from '../toolbar/tools.tsx'
 import { PlantPanel, UnsavedChanges } from './plant-panel.tsx'
+import { createSaver } from './saver.ts'
 import { SessionBar } from './session-bar.tsx'
 import { useNavigation } from './use-navigation.ts'
 import { usePlantView } from './use-plant-view.ts'
-import { useSaver } from './use-saver.ts'
 
 const TaskDialog = lazyDialog((parts) => parts.TaskDialog)
 
@@ -36,24 +36,23 @@ interface PlantsProps {
 /** Shows and changes plants. Its parts show what changes, so that it is seldom rendered itself. */
 export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
   const { client, canRead, canWrite, readOnlyReason } = session
-  // At first, the row that has the focus by default.
-  const [focusRequest, setFocusRequest] = useState<FocusRequest>({})
   const [viewedId, setViewedId] = useState<bigint>()
   const [task, setTask] = useState<Task>()
   const addButton = useRef<HTMLButtonElement>(null)
+  const focusTable = useRef((_request: FocusRequest) => {})
   const tags = useTags(client)
   const view = usePlantView(session, drafts, () => drafts.resume(saver))
   useModel(view, ({ query }) => query)
   const { query } = view
   const selection = useSelection(view)
   const focus = (target?: bigint | 'add') => {
-    if (target !== 'add' && view.list.length > 0) setFocusRequest({ id: target })
+    if (target !== 'add' && view.list.length > 0) focusTable.current({ id: target })
     else addButton.current?.focus()
   }
-  const { saver, announcement, announce } = useSaver(session, view, log, focus)
-  const navigation = useNavigation(client, view, (edge) => setFocusRequest({ edge }))
+  const saver = createSaver(session, view, log, focus)
+  const navigation = useNavigation(client, view, (edge) => focusTable.current({ edge }))
   const show = (query: ListQuery) => {
-    announce()
+    log.announce()
     setViewedId(undefined)
     navigation.show(query)
   }
@@ -70,7 +69,6 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
           onShow={show}
           onLast={navigation.showLast}
           onTask={setTask}
-          onDone={announce}
           onUndo={undo}
           onFocus={() => focus()}
         />
@@ -78,7 +76,7 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
         <div class="workspace">
           {canRead && (
             <PlantTable
-              {...{ view, drafts, viewedId, focusRequest }}
+              {...{ view, drafts, viewedId, focusTable }}
               selection={canWrite ? selection : undefined}
               actions={{
                 canWrite,
@@ -105,11 +103,7 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
         {/* Below the table, where they move no row. */}
         <div class="bars">
           <UnsavedChanges {...{ session, drafts, saver }} onFocus={() => focus()} />
-          <LatestChange
-            {...{ session, view, log, announcement, announce }}
-            onUndo={undo}
-            onFocus={focus}
-          />
+          <LatestChange {...{ session, view, log }} onUndo={undo} onFocus={focus} />
         </div>
         {task && (
           <TaskDialog
@@ -119,7 +113,6 @@ export function Plants({ docs, session, drafts, log, onSignOut }: PlantsProps) {
               if (task.action === 'delete') selection.clear()
               return view.pause()
             }}
-            onDone={announce}
             onUndo={undo}
             onClose={() => {
               setTask(undefined)

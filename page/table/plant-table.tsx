@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { Drafts } from '../drafts/drafts.ts'
 import { wordsOf } from '../list/filter.ts'
@@ -30,7 +31,8 @@ interface RowsProps {
 }
 
 interface TableProps extends RowsProps {
-  readonly focusRequest: FocusRequest
+  /** Gets the function that asks the table to focus something. */
+  readonly focusTable: RefObject<(request: FocusRequest) => void>
   readonly onSort: (sort: string | undefined) => void
   /** Called to focus the first plant of all, if the list begins later. */
   readonly onFirst: () => void
@@ -39,7 +41,7 @@ interface TableProps extends RowsProps {
 }
 
 /** A table of any length: only the rows in view are in the document. */
-export function PlantTable({ focusRequest, onSort, onFirst, onLast, ...rowsProps }: TableProps) {
+export function PlantTable({ focusTable, onSort, onFirst, onLast, ...rowsProps }: TableProps) {
   const { view, drafts, viewedId, selection, actions } = rowsProps
   useModel(view)
   useModel(drafts)
@@ -49,7 +51,7 @@ export function PlantTable({ focusRequest, onSort, onFirst, onLast, ...rowsProps
   const table = useTable(view, selection, openId)
   // In this order, because each scrolls the table, or looks at how far it was scrolled.
   const shift = useScrollAnchor(table)
-  const { focusRow, onFocusIn, onFocusOut } = useRowFocus(table, focusRequest)
+  const { focusRow, onFocusIn, onFocusOut } = useRowFocus(table, focusTable)
   const noteScroll = useClickGuard(table, shift)
   const holdHandlers = useHold(view, table.rowGroup)
   const selectionHandlers = useRowSelection(selection)
@@ -94,7 +96,11 @@ export function PlantTable({ focusRequest, onSort, onFirst, onLast, ...rowsProps
         onFocusIn={onFocusIn}
         onFocusOut={onFocusOut}
       >
-        <TableHead rowRef={table.head} {...{ list, selection, onSort }} />
+        <TableHead
+          rowRef={table.head}
+          {...{ filter: list.filter, sort: list.order.sort, selection, onSort }}
+          ranges={selection?.ranges}
+        />
         <div
           ref={table.rowGroup}
           role="rowgroup"

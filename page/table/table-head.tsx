@@ -1,31 +1,33 @@
 import type { ComponentProps, RefObject } from 'preact'
 import { type Filter, isEmpty } from '../list/filter.ts'
-import type { PlantList } from '../list/plant-list.ts'
 import { nextSort } from '../list/plant-order.ts'
 import { members } from '../model/current-members.ts'
+import { memo } from '../model/memo.tsx'
+import type { IdRanges } from '../selection/id-ranges.ts'
 import type { PlantSelection } from '../selection/plant-selection.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { columnMembers, fieldArea, isNumeric } from './field-columns.ts'
 
 interface SortProps {
-  readonly list: PlantList
+  /** The parameter of the service. Undefined for ascending ids. */
+  readonly sort: string | undefined
   /** Called with undefined for the order by id. */
   readonly onSort: (sort: string | undefined) => void
 }
 
-export function TableHead({
-  rowRef,
-  selection,
-  ...sorting
-}: SortProps & {
+interface HeadProps extends SortProps {
   readonly rowRef: RefObject<HTMLDivElement | null>
-  /** Undefined if nobody can select plants. */
+  readonly filter: Filter
+  /** Both undefined if nobody can select plants. */
   readonly selection: PlantSelection | undefined
-}) {
+  readonly ranges: IdRanges | undefined
+}
+
+export const TableHead = memo(({ rowRef, filter, selection, ranges, ...sorting }: HeadProps) => {
   return (
     <div role="rowgroup" class="table-head" ref={rowRef}>
       <div role="row" aria-rowindex={1}>
-        {selection && <SelectAll filter={sorting.list.filter} selection={selection} />}
+        {selection && ranges && <SelectAll {...{ filter, selection, ranges }} />}
         {['name', 'tag'].map((name) => (
           <ColumnHeader key={name} {...sorting} name={name} class={`${name}-cell`}>
             {memberLabel({ name })}
@@ -52,14 +54,12 @@ export function TableHead({
       </div>
     </div>
   )
-}
+})
 
 /** The header of a column, which sorts by it if the service can. */
 function ColumnHeader({
   name,
-  list: {
-    order: { sort = 'id' },
-  },
+  sort = 'id',
   onSort,
   children,
   ...cell
@@ -83,11 +83,13 @@ function ColumnHeader({
 function SelectAll({
   filter,
   selection,
+  ranges,
 }: {
   readonly filter: Filter
   readonly selection: PlantSelection
+  readonly ranges: IdRanges
 }) {
-  const { isAll, isEmpty: isNone } = selection.ranges
+  const { isAll, isEmpty: isNone } = ranges
   return (
     <div role="columnheader" class="select-cell">
       <label>

@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isTypingOutside } from '../list/surroundings.ts'
 import { revealRow } from './rows.ts'
 import { ignoreClicks } from './use-click-guard.ts'
@@ -13,9 +14,13 @@ export interface FocusRequest {
 /**
  * Moves the focus between rows, and keeps it in the table when the row that has it disappears.
  *
+ * @param focusTable gets the function that asks the table to focus something
  * @returns a function that scrolls to a row and focuses it, and handlers of the table's focus events
  */
-export function useRowFocus(table: Table, request: FocusRequest) {
+export function useRowFocus(table: Table, focusTable: RefObject<(request: FocusRequest) => void>) {
+  // At first, the row that has the focus by default.
+  const [request, setRequest] = useState<FocusRequest>({})
+  focusTable.current = setRequest
   const { scroller, list, query, viewport, active, activeId, setActiveId } = table
   /** The row to focus once it is loaded. */
   const wanted = useRef<number | undefined>(undefined)

@@ -1,7 +1,6 @@
 import type { RefObject } from 'preact'
 import type { PlantStoreClient } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
-import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { Drafts } from '../drafts/drafts.ts'
 import { type Filter, isEmpty, type ListQuery } from '../list/filter.ts'
@@ -30,7 +29,6 @@ export function Tools({
   onShow,
   onLast,
   onTask,
-  onDone,
   onUndo,
   onFocus,
 }: {
@@ -44,8 +42,6 @@ export function Tools({
   readonly onShow: (query: ListQuery) => void
   readonly onLast: () => void
   readonly onTask: (task: Task) => void
-  /** Called once all of a file is imported, with what to tell the person. */
-  readonly onDone: (announcement: Announcement) => void
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
   /** Called when the focused button disappears. */
@@ -59,7 +55,6 @@ export function Tools({
     log,
     filter: query.filter,
     onBegin: canRead ? () => view.pause() : undefined,
-    onDone,
     onUndo,
   })
   const add = canWrite && (

@@ -1,7 +1,6 @@
 import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
-import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import type { OnBegin } from '../changes/use-run.ts'
 import { useFileDrop } from '../dialog/file-drop.ts'
@@ -20,15 +19,12 @@ export function useTransfer({
   log,
   filter,
   onBegin,
-  onDone,
   onUndo,
 }: {
   readonly session: Session
   readonly log: UndoLog
   readonly filter: Filter
   readonly onBegin: OnBegin | undefined
-  /** Called once all of a file is imported, with what to tell the person. */
-  readonly onDone: (announcement: Announcement) => void
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
 }) {
@@ -47,7 +43,7 @@ export function useTransfer({
     setDialog(dialog)
   }
   const openImport = (files: readonly File[]) =>
-    open(<ImportDialog {...{ session, log, files, onBegin, onDone, onUndo }} onClose={close} />)
+    open(<ImportDialog {...{ session, log, files, onBegin, onUndo }} onClose={close} />)
   const openExport = () =>
     open(
       <ExportDialog

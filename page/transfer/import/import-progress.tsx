@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks'
 import { FileProblem } from '../../../core/files/file-kind.ts'
 import { nounOf } from '../../../core/files/plant-file.ts'
 import type { Session } from '../../access/session.ts'
-import type { Announcement } from '../../changes/latest-change.tsx'
 import { RunDialog } from '../../changes/run-dialog.tsx'
 import type { UndoLog } from '../../changes/undo-log.ts'
 import { type OnBegin, useRun } from '../../changes/use-run.ts'
@@ -22,8 +21,6 @@ export interface ImportTarget {
   readonly session: Session
   readonly log: UndoLog
   readonly onBegin?: OnBegin | undefined
-  /** Called once all is imported, with what to tell the person. Then, the dialog closes. */
-  readonly onDone: (announcement: Announcement) => void
   readonly onClose: () => void
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
@@ -38,7 +35,6 @@ export function ImportProgress({
   comparison,
   onConflict,
   onBegin,
-  onDone,
   onClose,
   onUndo,
 }: ImportTarget & ComparedFile & { readonly onConflict: ConflictChoice }) {
@@ -73,7 +69,8 @@ export function ImportProgress({
       onBegin,
       onFinished: ({ created, changed, unchanged }) => {
         if (refused.count > 0) return
-        onDone({ title: 'Imported', label: name, count: created + changed, unchanged, operation })
+        const count = created + changed
+        log.announce({ title: 'Imported', label: name, count, unchanged, operation })
         onClose()
       },
     },

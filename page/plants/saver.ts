@@ -1,6 +1,4 @@
-import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
-import type { Announcement } from '../changes/latest-change.tsx'
 import type { UndoLog } from '../changes/undo-log.ts'
 import { loadParts } from '../dialog/parts.ts'
 import type { Saver } from '../drafts/drafts.ts'
@@ -8,18 +6,17 @@ import type { PlantView } from '../list/plant-view.ts'
 import { labelOf } from '../text/display-text.ts'
 
 /**
- * Shows, announces and logs the changes that are saved.
+ * Sends changes, and shows, announces and logs those that are saved.
  *
  * @param focus focuses a plant whose editor has closed, or the button that adds one
  */
-export function useSaver(
+export function createSaver(
   { client, canRead }: Session,
   view: PlantView,
   log: UndoLog,
   focus: (target: bigint | 'add') => void,
-) {
-  const [announcement, announce] = useState<Announcement>()
-  const saver: Saver = {
+): Saver {
+  return {
     save: async (intent, isUncertain) => {
       const { save } = await loadParts()
       return save(client, intent, canRead, isUncertain)
@@ -31,11 +28,10 @@ export function useSaver(
       const label = labelOf(typed)
       const added = isDeletion || before !== undefined || !canRead ? undefined : change.id
       const operation = undo && !isUndo ? log.begin(done, label) : undefined
-      announce({ title: done, label, added, operation })
+      log.announce({ title: done, label, added, operation })
       if (undo && operation !== undefined) log.add(operation, [undo])
       // The table stays where it is when a plant is added.
       if (wasOpen) focus(before === undefined ? 'add' : change.id)
     },
   }
-  return { saver, announcement, announce: (next?: Announcement) => announce(next) }
 }
