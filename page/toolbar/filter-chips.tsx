@@ -36,7 +36,8 @@ export function FilterChips({
   }
   return (
     <>
-      <button type="button" ref={addButton} onClick={() => setOpen(true)}>
+      {/* A phone shows the icon only. */}
+      <button type="button" aria-label="Filter…" ref={addButton} onClick={() => setOpen(true)}>
         <Icon name="filter" /> <span>Filter…</span>
       </button>
       {conditionsIn(filter).map((condition) => (

@@ -68,6 +68,7 @@ export function Tools({
       ref={addButton}
       type="button"
       class="primary"
+      aria-label="Add plant"
       onClick={async () => drafts.add(canRead ? await textOfFreeId(view, client) : '')}
     >
       <Icon name="add" /> <span>Add plant</span>
