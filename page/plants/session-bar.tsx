@@ -23,7 +23,8 @@ export function SessionBar({
   const otherRights = canWrite ? 'Write only' : 'No access'
   return (
     <header class="session-bar">
-      <h1>
+      {/* A phone shows the icon only. */}
+      <h1 aria-label="Plants">
         <img src="page/icon.svg" alt="" width="24" height="24" /> <span>Plants</span>
       </h1>
       {docs && (
