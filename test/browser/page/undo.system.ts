@@ -3,10 +3,10 @@
 import t, { type Test } from 'tap'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
-import { barOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
+import { messageOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
 
 /** What the bar says, once it has appeared. */
-const latest = (plants: PlantsPage) => barOf(plants).locator('p').innerText()
+const latest = (plants: PlantsPage) => messageOf(plants).locator('p').innerText()
 
 async function save(plants: PlantsPage, name: string, typed: { name?: string; tag?: string }) {
   await plants.edit(name, typed)
@@ -37,18 +37,18 @@ testInBrowser(t, 'changes are taken back', (open) => {
     await save(plants, 'Abies', { name: 'Abies alba' })
     t.equal(await latest(plants), 'Saved Abies alba')
     await plants.button('Delete Acer').click()
-    await barOf(plants).getByText('Deleted Acer, and 1 earlier change').waitFor()
+    await messageOf(plants).getByText('Deleted Acer, and 1 earlier change').waitFor()
     await plants.button('Add plant').click()
     await plants.type({ id: '1', name: 'Aconitum' })
     await plants.button('Save').click()
     await plants.button('Replace the stored one').click()
-    await barOf(plants).getByText('Saved Aconitum, and 2 earlier changes').waitFor()
+    await messageOf(plants).getByText('Saved Aconitum, and 2 earlier changes').waitFor()
     t.match(await service.stored(1n), { name: 'Aconitum', tag: null })
 
     await page.reload()
     t.equal(await latest(plants), 'Saved Aconitum, and 2 earlier changes')
     await plants.button('Undo').click()
-    await barOf(plants).getByText('Deleted Acer, and 1 earlier change').waitFor()
+    await messageOf(plants).getByText('Deleted Acer, and 1 earlier change').waitFor()
     await page.locator('.plant-row:focus', { hasText: 'Abies alba' }).waitFor()
     t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Tree' })
     await plants.button('Undo').click()
@@ -59,10 +59,10 @@ testInBrowser(t, 'changes are taken back', (open) => {
     await plants.button('Undo').click()
     await plants.rows(/Abies(?! alba)/).waitFor()
     t.match(await service.stored(1n), { name: 'Abies', tag: 'Tree' })
-    t.equal(await barOf(plants).count(), 0)
+    t.equal(await messageOf(plants).count(), 0)
     await page.reload()
     await plants.rows('Acer').waitFor()
-    t.equal(await barOf(plants).count(), 0)
+    t.equal(await messageOf(plants).count(), 0)
     t.same(plants.complaints, [])
   })
 
