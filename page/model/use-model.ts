@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Model } from './model.ts'
 
 /**
@@ -10,6 +10,15 @@ export function useModel<Each extends Model>(
   model: Each,
   read: (model: Each) => unknown = () => ({}),
 ): void {
-  const [, setShown] = useState(() => read(model))
-  useEffect(() => model.subscribe(() => setShown(() => read(model))), [model])
+  const [, render] = useState({})
+  const shown = read(model)
+  const isOutdated = useRef(() => false)
+  isOutdated.current = () => read(model) !== shown
+  useEffect(
+    () =>
+      model.subscribe(() => {
+        if (isOutdated.current()) render({})
+      }),
+    [model],
+  )
 }

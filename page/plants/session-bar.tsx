@@ -24,7 +24,7 @@ export function SessionBar({
   return (
     <header class="session-bar">
       <h1 class="row">
-        <img src="page/icon.svg" alt="" width="24" height="24" /> <span>Plants</span>
+        <img src="page/icon.svg" alt="" width="24" height="24" /> <span class="label">Plants</span>
       </h1>
       {docs && (
         <nav class="row">

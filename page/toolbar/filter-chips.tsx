@@ -35,7 +35,7 @@ export function FilterChips({
   return (
     <>
       <button type="button" ref={addButton} onClick={() => setOpen(true)}>
-        <Icon name="filter" /> <span>Filter…</span>
+        <Icon name="filter" /> <span class="label">Filter…</span>
       </button>
       {conditionsIn(filter).map((condition) => (
         <Chip

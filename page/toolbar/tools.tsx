@@ -64,7 +64,7 @@ export function Tools({
       class="primary"
       onClick={async () => drafts.add(canRead ? await textOfFreeId(view, client) : '')}
     >
-      <Icon name="add" /> <span>Add plant</span>
+      <Icon name="add" /> <span class="label">Add plant</span>
     </button>
   )
   const importButton = canWrite && (

@@ -146,6 +146,17 @@ export class PlantsPage {
     await this.page.getByText(text).first().waitFor()
   }
 
+  /** Chooses an item of the menu. */
+  async choose(item: string): Promise<void> {
+    await this.button('More').click()
+    await this.page.locator('.menu').getByRole('button', { name: item, exact: true }).click()
+  }
+
+  /** A button that shows a condition or the order, and removes it. */
+  chip(text: string): Locator {
+    return this.button(`${text} (remove)`)
+  }
+
   /** Opens the editor of a plant, and types into it. */
   async edit(
     name: string,
@@ -187,7 +198,20 @@ export async function counts(plants: PlantsPage): Promise<string[]> {
   return counts.map((count) => count.replaceAll(/\s+/g, ' '))
 }
 
-/** The bar that offers to undo. */
-export function barOf({ page }: PlantsPage): Locator {
-  return page.getByRole('region', { name: 'Latest changes' })
+/** The message about the latest change, which offers to undo it. Without one, its region is for screen readers only. */
+export function messageOf({ page }: PlantsPage): Locator {
+  return page.getByRole('region', { name: 'Latest changes' }).and(page.locator('.latest'))
+}
+
+/** Opens the dialog that adds a condition, and chooses one. Without own fields, there is only the tag. */
+export async function beginCondition(
+  plants: PlantsPage,
+  condition: string,
+  field?: string,
+): Promise<void> {
+  await plants.button('Filter…').click()
+  await titled(plants, 'Add a condition')
+  const dialog = dialogOf(plants)
+  if (field !== undefined) await dialog.getByLabel('Field').selectOption(field)
+  await dialog.getByLabel('Condition').selectOption(condition)
 }

@@ -60,13 +60,20 @@ testInBrowser(t, 'tokens in the page', (open) => {
     }
   })
 
+  t.test('the token that the environment sets belongs to the operator', async (t) => {
+    const token = await service.issueToken('PLANT_STORE_TOKEN', ['read', 'write'])
+    const { page } = await open(t, service.url, { token })
+    t.match(await page.locator('p.person').innerText(), /^Operator\n*Read and write$/)
+  })
+
   t.test('a token that can only read is offered no change', async (t) => {
     const token = await service.issueToken('reader', ['read'], 86_400_000)
     const plants = await open(t, service.url, { token, locale: 'en-GB' })
     await plants.rows('Abies alba').focus()
-    const text = await plants.page.locator('.token').innerText()
-    t.match(text, /^Token: reader\n+Read only, until \d+ \w+ \d{4}$/)
-    t.equal(await plants.button(/Add|Edit|Delete|Import/).count(), 0)
+    const text = await plants.page.locator('p.person').innerText()
+    t.match(text, /^reader\n*Read only, until \d+ \w+ \d{4}$/)
+    await assertNoChange(t, plants)
+    await plants.rows('Abies alba').focus()
     await plants.page.keyboard.press('ControlOrMeta+a')
     t.equal(await plants.page.getByRole('checkbox').count(), 0)
     t.equal(await plants.page.locator('[aria-selected], [aria-multiselectable]').count(), 0)
@@ -75,7 +82,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     t.equal(await plants.page.getByLabel('Name', { exact: true }).inputValue(), 'Abies alba')
     t.equal(await plants.page.getByLabel('Name', { exact: true }).isEditable(), false)
     await service.call({ method: 'PUT', path: '/plants/4', body: { name: 'Abies nigra' } })
-    await plants.shows('Tag: no tag')
+    await plants.shows('Tag: No tag')
     t.equal(await plants.page.getByLabel('Name', { exact: true }).inputValue(), 'Abies nigra')
     await plants.page.keyboard.press('Escape')
     await plants.page.locator('.plant-row:focus').waitFor()
@@ -121,7 +128,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     await plants.button('Add plant').click()
     await plants.type({ id: '5', name: 'Acer', tag: 'Tree' })
     await plants.button('Save').click()
-    await plants.shows('Added Acer.')
+    await plants.shows('Added Acer')
     t.match(await service.stored(5n), { name: 'Acer', tag: 'Tree' })
     await plants.button('Add plant').click()
     await plants.type({ id: '4', name: 'Acer' })
@@ -177,14 +184,14 @@ testInBrowser(t, 'tokens in the page', (open) => {
       }
       await plants.signIn(service.token)
       await plants.rows('Abies alba').waitFor()
-      t.equal(await page.locator('form.editor, .tray, .undo').count(), 0)
+      t.equal(await page.locator('form.editor, .tray, .latest').count(), 0)
       await page.reload()
       await plants.rows('Abies alba').waitFor()
-      t.equal(await page.locator('form.editor, .tray, .undo').count(), 0)
+      t.equal(await page.locator('form.editor, .tray, .latest').count(), 0)
       await plants.button('Sign out').click()
       await plants.signIn(await service.issueToken('revoked', ['read', 'write']))
       await plants.rows('Abies alba').waitFor()
-      t.equal(await page.locator('form.editor, .tray, .undo').count(), 0, 'it is deleted')
+      t.equal(await page.locator('form.editor, .tray, .latest').count(), 0, 'it is deleted')
       await tokens.revoke('revoked')
       await plants.shows('the token is no longer valid')
       t.equal(await page.getByText('not saved').count(), 0)
@@ -217,10 +224,18 @@ testInBrowser(t, 'tokens in the page', (open) => {
 async function offersNoChange(t: Test, plants: PlantsPage, why: string): Promise<void> {
   await plants.shows(why)
   await plants.button('View Abies alba').waitFor()
-  t.equal(await plants.button(/Add|Edit|Delete|Import/).count(), 0)
+  await assertNoChange(t, plants)
   await plants.rows().first().press('Delete')
   t.equal(await plants.page.locator('.tray').count(), 0)
   t.same(plants.complaints, [])
+}
+
+/** Asserts that neither a button nor an item of the menu changes plants. */
+async function assertNoChange(t: Test, plants: PlantsPage): Promise<void> {
+  await plants.button('More').click()
+  await plants.button('Export…').waitFor()
+  t.equal(await plants.button(/Add|Edit|Delete|Import|Rename/).count(), 0)
+  await plants.page.keyboard.press('Escape')
 }
 
 /** Where the first row of the table is. */

@@ -5,7 +5,14 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { tabTo } from '../keyboard.ts'
-import { CALM, PHONE, type PlantsPage, problemsOf, testInBrowser } from '../plants-page.ts'
+import {
+  beginCondition,
+  CALM,
+  PHONE,
+  type PlantsPage,
+  problemsOf,
+  testInBrowser,
+} from '../plants-page.ts'
 import { startNetwork } from '../unreliable-network.ts'
 
 testInBrowser(t, 'everybody can use the page', (open) => {
@@ -34,19 +41,27 @@ testInBrowser(t, 'everybody can use the page', (open) => {
       await plants.row(3n).getByText('deleted').waitFor()
       await assertAccessible(t, page, 'a mark')
 
-      await plants.button('No tag').click()
-      await plants.row(2n).waitFor()
+      await plants.button('More').click()
+      await plants.button('Export…').waitFor()
+      await assertAccessible(t, page, 'the menu')
+      await page.keyboard.press('Escape')
+      await beginCondition(plants, 'has no value')
+      await assertAccessible(t, page, 'a condition')
+      await plants.button('Add').click()
+      await plants.row(1n).waitFor({ state: 'detached' })
       await page.getByRole('searchbox').fill('10')
       await plants.row(2n).waitFor({ state: 'detached' })
-      await page.getByLabel('Go to id').fill('3')
-      await page.keyboard.press('Enter')
-      await plants.shows('No plant that matches has the id 3.')
+      await plants.button('Go to id 10').waitFor()
       await assertAccessible(t, page, 'filters')
+      await page.evaluate('location.hash = "#untagged=true&q=10&from=3"')
+      await plants.shows('No plant that matches has the id 3.')
+      await assertAccessible(t, page, 'another start')
       await plants.button('Show all plants').click()
       await plants.row(5n).waitFor()
 
       await plants.row(2n).getByRole('button', { name: /^Edit/ }).click()
       await plants.type({ name: `mine ${'x'.repeat(200)}` })
+      await assertAccessible(t, page, 'the open panel')
       await service.call({ method: 'PUT', path: '/plants/2', body: { name: 'theirs' } })
       await plants.shows('Somebody has changed plant 2.')
       await assertAccessible(t, page, 'a conflict')
@@ -119,7 +134,7 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     await plants.row(3n).waitFor({ state: 'detached' })
     await assertFocus(plants, 4n)
 
-    unseen.push(...(await tabTo(page, '.undo button')))
+    unseen.push(...(await tabTo(page, '.latest button')))
     await keyboard.press('Enter')
     await plants.row(2n).waitFor()
     await assertFocus(plants, 2n)
@@ -166,14 +181,14 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     const plants = await open(t, service.url, { token: service.token })
     await plants.row(1n).waitFor()
     await plants.row(1n).focus()
-    await plants.page.locator('.table').evaluate((element) => element.scrollTo(0, 9000))
+    await plants.page.locator('.table').evaluate((element) => element.scrollTo(0, 7380))
     await plants.row(210n).waitFor()
     await assertFocus(plants, 1n)
     await plants.page.keyboard.press('ArrowDown')
     await assertFocus(plants, 2n)
     await plants.page.keyboard.press('Enter')
     await plants.type({ name: 'typed' })
-    await plants.page.locator('.table').evaluate((element) => element.scrollTo(0, 9000))
+    await plants.page.locator('.table').evaluate((element) => element.scrollTo(0, 7380))
     await plants.row(210n).waitFor()
     t.equal(await plants.page.locator('textarea:focus').inputValue(), 'typed')
     await plants.page.keyboard.press('Escape')
@@ -198,7 +213,8 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     await page.keyboard.type('0')
     await plants.shows('No plant matches')
     await search.fill('')
-    await page.locator('.expanded textarea').waitFor()
+    await plants.row(2n).waitFor()
+    t.ok(await page.locator('.panel textarea').isVisible())
     await page.locator('input[type=search]:focus').waitFor()
     t.same(plants.complaints, [])
   })
@@ -211,9 +227,9 @@ testInBrowser(t, 'everybody can use the page', (open) => {
     // With the header.
     await grid.and(page.locator('[aria-rowcount="301"]')).waitFor()
     const heads = await page.getByRole('columnheader').allInnerTexts()
-    t.same(heads.slice(1), ['Id', 'Name', 'Tag', 'Actions'])
+    t.same(heads.slice(1), ['Name', 'Tag', 'Id', 'Actions'])
     await page.getByRole('status').filter({ hasText: '300 plants' }).waitFor()
-    await page.getByRole('searchbox', { name: 'Search names' }).fill('Abies 29')
+    await page.getByRole('searchbox', { name: 'Search names, or go to an id' }).fill('Abies 29')
     await page.getByRole('status').filter({ hasText: '13 plants' }).waitFor()
     await plants
       .row(290n)

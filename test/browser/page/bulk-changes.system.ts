@@ -5,7 +5,7 @@ import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import {
-  barOf,
+  messageOf,
   CALM,
   counts,
   dialogOf,
@@ -112,7 +112,7 @@ testInBrowser(t, 'many plants are changed', (open) => {
     t.equal(await countTag('Tree'), 1197)
     await plants.button('Close').click()
     await dialogOf(plants).waitFor({ state: 'detached' })
-    t.equal(await barOf(plants).count(), 0)
+    t.equal(await messageOf(plants).count(), 0)
     await plants.page.locator('.plant-row:focus').waitFor()
     t.same(plants.complaints, [])
   })
@@ -128,7 +128,7 @@ testInBrowser(t, 'many plants are changed', (open) => {
     t.same(await counts(plants), ['Changed 500', 'Not changed 0'])
     await plants.button('Close').click()
     await plants.page.reload()
-    await barOf(plants).getByText('Set tag to “Conifer”').waitFor()
+    await messageOf(plants).getByText('Set tag to “Conifer”').waitFor()
     await plants.button('Undo').click()
     await titled(plants, 'Undo finished')
     const [changed, ...others] = await counts(plants)
@@ -145,7 +145,7 @@ testInBrowser(t, 'many plants are changed', (open) => {
     await plants.button('Undo change').click()
     await dialogOf(plants).waitFor({ state: 'detached' })
     await until('it is changed back', async () => (await countTag('Tree')) === 1)
-    t.equal(await barOf(plants).count(), 0)
+    t.equal(await messageOf(plants).count(), 0)
     t.same(plants.complaints, [])
   })
 })

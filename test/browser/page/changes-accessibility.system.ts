@@ -5,7 +5,7 @@ import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { findIllegible } from '../legibility.ts'
 import {
-  barOf,
+  messageOf,
   CALM,
   dialogOf,
   PHONE,
@@ -82,12 +82,12 @@ testInBrowser(t, 'everybody can undo changes, and change many plants', (open) =>
         .row(4n)
         .getByRole('button', { name: /^Delete/ })
         .click()
-      await barOf(plants).waitFor()
+      await messageOf(plants).waitFor()
       await plants
         .row(3n)
         .getByRole('button', { name: /^Delete/ })
         .click()
-      await barOf(plants).getByText('1 earlier change').waitFor()
+      await messageOf(plants).getByText('1 earlier change').waitFor()
       await plants.row(1n).getByRole('checkbox').click()
       await plants.shows(/^1 selected$/)
       await check('both bars', '.bars')
@@ -123,7 +123,7 @@ testInBrowser(t, 'everybody can undo changes, and change many plants', (open) =>
       await check('the result', 'dialog')
 
       await plants.button('Close').click()
-      await barOf(plants).getByText('36 plants, and 2 earlier changes').waitFor()
+      await messageOf(plants).getByText('36 plants, and 2 earlier changes').waitFor()
       await check('a long title', '.bars')
       t.same(
         plants.complaints.filter((each) => !each.includes('ERR_CONNECTION_REFUSED')),
@@ -141,10 +141,10 @@ testInBrowser(t, 'everybody can undo changes, and change many plants', (open) =>
         .row(2n)
         .getByRole('button', { name: /^Delete/ })
         .click()
-      await barOf(plants).waitFor()
+      await messageOf(plants).waitFor()
       t.ok((await plants.page.evaluate<number>(ROWS_IN_SIGHT)) >= 5)
       await plants.page.evaluate('scrollTo(0, 0)')
-      const bar = await barOf(plants).boundingBox()
+      const bar = await messageOf(plants).boundingBox()
       const { height = 0 } = plants.page.viewportSize() ?? {}
       t.ok(bar && bar.y + bar.height <= height, 'a person need not look for the bar')
     })
@@ -166,10 +166,10 @@ testInBrowser(t, 'everybody can undo changes, and change many plants', (open) =>
     await page.mouse.up()
     await dismiss.waitFor()
     await dismiss.click({ force: true })
-    t.equal(await barOf(plants).count(), 1)
+    t.equal(await messageOf(plants).count(), 1)
     await devtools.send('Animation.setPlaybackRate', { playbackRate: 1 })
     await dismiss.click()
-    await barOf(plants).waitFor({ state: 'detached' })
+    await messageOf(plants).waitFor({ state: 'detached' })
     t.same(plants.complaints, [])
   })
 })

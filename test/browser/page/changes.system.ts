@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
-import { PHONE, type PlantsPage, testInBrowser } from '../plants-page.ts'
+import { messageOf, PHONE, type PlantsPage, testInBrowser } from '../plants-page.ts'
 import { startNetwork } from '../unreliable-network.ts'
 
 /** A point of the screen, in pixels. */
@@ -58,11 +58,11 @@ testInBrowser(t, 'changes in the page', (open) => {
     t.match(await service.stored(id), { name: 'Abies nigra', tag: null })
 
     await put(id, { name: 'Abies nigra', tag: '' })
-    await plants.rows('empty tag').waitFor()
+    await plants.rows('Empty tag').waitFor()
     await plants.edit('Abies nigra', {})
     await plants.page.getByLabel('Save an empty tag').uncheck()
     await plants.button('Save').click()
-    await plants.rows('no tag').waitFor()
+    await plants.rows('No tag').waitFor()
     t.match(await service.stored(id), { tag: null })
 
     await plants.button('Delete Abies nigra').click()
@@ -74,7 +74,7 @@ testInBrowser(t, 'changes in the page', (open) => {
     await plants.page.getByRole('searchbox').fill('other')
     await plants.shows('No plant matches')
     await plants.button('Undo').click()
-    await plants.page.locator('.notice', { hasText: 'Added Abies nigra.' }).waitFor()
+    await messageOf(plants).getByText('Added Abies nigra').waitFor()
     await plants.button('Show all plants').click()
     await plants.rows('Abies nigra').waitFor()
     t.strictSame(await service.stored(id), { id, name: 'Abies nigra', tag: null })
@@ -129,7 +129,7 @@ testInBrowser(t, 'changes in the page', (open) => {
     await page.getByRole('button', { name: 'Add plant' }).and(page.locator(':focus')).waitFor()
     t.equal(await scroller.evaluate((element) => element.scrollTop), 440)
     t.match(await service.stored(100n), { name: 'Acer' })
-    await page.getByRole('status').filter({ hasText: 'Added Aconitum.' }).waitFor()
+    await page.getByRole('status').filter({ hasText: 'Added Aconitum' }).waitFor()
     await page.getByRole('link', { name: 'Show it' }).click()
     await page.locator('.plant-row:focus', { hasText: 'Aconitum' }).waitFor()
     t.same(plants.complaints, [])

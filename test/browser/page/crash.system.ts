@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
-import { barOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
+import { messageOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
 
 /** All values in the databases of the page, as text. */
 const KEPT = `(async () => {
@@ -57,7 +57,7 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
     await plants.button('Undo').waitFor()
     const duplicate = await plants.duplicate()
     await duplicate.rows('Abies').waitFor()
-    t.equal(await barOf(duplicate).count(), 0)
+    t.equal(await messageOf(duplicate).count(), 0)
     await duplicate.button('Delete Abies').click()
     await duplicate.button('Undo').waitFor()
     await plants.button('Undo').click()
@@ -79,7 +79,7 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
     await nameField(plants).waitFor()
     t.equal(await nameField(plants).inputValue(), 'typed last')
     await plants.shows('1 change is not saved')
-    t.equal(await barOf(plants).locator('p').innerText(), 'Deleted Acer')
+    t.equal(await messageOf(plants).getByRole('status').innerText(), 'Deleted Acer')
     await plants.button('Undo').click()
     await plants.rows('Acer').waitFor()
     t.match(await service.stored(2n), { name: 'Acer', tag: 'Tree' })
@@ -120,19 +120,19 @@ testInBrowser(t, 'the tab keeps what is not saved, and what takes changes back',
     const other = await plants.openTab()
     await other.signIn(await service.issueToken('other', ['read', 'write']))
     await other.rows('Abies').waitFor()
-    t.equal(await other.page.locator('form.editor, .tray, .undo').count(), 0)
+    t.equal(await other.page.locator('form.editor, .tray, .latest').count(), 0)
     await other.button('Delete Aconitum').click()
     await other.button('Undo').waitFor()
     await other.page.reload()
-    t.equal(await barOf(other).locator('p').innerText(), 'Deleted Aconitum')
+    t.equal(await messageOf(other).getByRole('status').innerText(), 'Deleted Aconitum')
     await plants.page.reload()
     t.equal(await nameField(plants).inputValue(), 'typed')
-    t.equal(await barOf(plants).locator('p').innerText(), 'Deleted Acer')
+    t.equal(await messageOf(plants).getByRole('status').innerText(), 'Deleted Acer')
     plants.page.once('dialog', (dialog) => dialog.accept())
     await plants.button('Sign out').click()
     await until('nothing is kept', async () => (await keptIn(plants.page)).length === 0)
     await other.button('Undo').click()
-    await barOf(other).waitFor({ state: 'detached' })
+    await messageOf(other).waitFor({ state: 'detached' })
     t.equal(await service.stored(3n), undefined, 'signing out deletes what all tabs keep')
     t.same([...plants.complaints, ...other.complaints], [])
   })
