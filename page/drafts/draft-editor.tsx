@@ -64,6 +64,7 @@ export function DraftEditor({
       onKeyDown={onKeyDown}
     >
       <h2 id="editor-title">{before === undefined ? 'Add a plant' : `Edit plant ${before.id}`}</h2>
+      {state === 'conflict' && <Conflict {...{ drafts, draft, saver }} onDiscard={discard} />}
       {before === undefined && (
         <IdField
           id={typed.id}
@@ -78,11 +79,7 @@ export function DraftEditor({
           problemField === undefined &&
           (state === 'unsent' ? `Not saved. ${problem}` : problem)}
       </p>
-      {state === 'conflict' ? (
-        <Conflict drafts={drafts} draft={draft} saver={saver} onDiscard={discard} />
-      ) : (
-        <Buttons draft={draft} onDiscard={discard} />
-      )}
+      {state !== 'conflict' && <Buttons draft={draft} onDiscard={discard} />}
     </form>
   )
 }

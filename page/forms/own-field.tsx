@@ -13,12 +13,19 @@ type ValueProps = FieldProps & {
 /** The field of an own member, with a control that suits its type. */
 export function OwnField({
   member,
+  placeholder = NONE,
   ...field
-}: Omit<ValueProps, 'label' | 'hint'> & { readonly member: OwnMember }) {
+}: Omit<ValueProps, 'label' | 'hint'> & {
+  readonly member: OwnMember
+  /** What stands for no value. */
+  readonly placeholder?: string
+}) {
   const control = controlOf(member, field.text)
-  const props = { ...field, label: memberLabel(member), hint: control.hint }
+  const props = { ...field, placeholder, label: memberLabel(member), hint: control.hint }
   if (control.kind === 'choice') return <ChoiceField {...props} choices={control.choices} />
-  if (canBeEmpty(member)) return <OptionalTextField {...props} name={props.label} none={NONE} />
+  if (canBeEmpty(member)) {
+    return <OptionalTextField {...props} name={props.label} none={placeholder} />
+  }
   return <InputField {...props} control={control} />
 }
 
@@ -26,10 +33,11 @@ export function OwnField({
 function InputField({
   control,
   text = '',
+  placeholder,
   isReadOnly,
   onText,
   ...field
-}: ValueProps & { readonly control: InputControl }) {
+}: ValueProps & { readonly control: InputControl; readonly placeholder: string }) {
   // Typing does not change the kind of field.
   const [isDate] = useState(control.isDate)
   return (
@@ -50,7 +58,7 @@ function InputField({
               inputMode={control.inputMode}
               dir="auto"
               autocomplete="off"
-              placeholder={NONE}
+              placeholder={placeholder}
             />
           )
         }}
@@ -63,10 +71,11 @@ function InputField({
 function ChoiceField({
   choices,
   text,
+  placeholder,
   isReadOnly,
   onText,
   ...field
-}: ValueProps & { readonly choices: readonly Choice[] }) {
+}: ValueProps & { readonly choices: readonly Choice[]; readonly placeholder: string }) {
   // By index, because a value can be empty.
   const chosen = choices.findIndex((choice) => choice.text === text)
   return (
@@ -79,7 +88,7 @@ function ChoiceField({
             value={String(chosen)}
             onChange={({ currentTarget: { value } }) => onText(choices[Number(value)]?.text)}
           >
-            <option value="-1">{NONE}</option>
+            <option value="-1">{placeholder}</option>
             {choices.map(({ text, label }, index) => (
               <option key={text} value={String(index)}>
                 {label}

@@ -3,13 +3,14 @@ import { suggestionsOf, type Tags } from '../list/use-tags.ts'
 import { isOwn } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
 import { OwnField } from './own-field.tsx'
-import { NONE, OptionalTextField } from './text-fields.tsx'
+import { OptionalTextField } from './text-fields.tsx'
 import { toTyped } from './typed.ts'
 
-/** The control that the form for a plant has. */
+/** The control that the form for a plant has, for a value of many plants. */
 export function ValueField({
   member,
   tags,
+  placeholder,
   onText,
   ...field
 }: {
@@ -18,6 +19,8 @@ export function ValueField({
   readonly isReadOnly: boolean
   readonly problem: string | undefined
   readonly tags: Tags
+  /** Of a field for text. */
+  readonly placeholder: string
   readonly onText: (text: string | undefined) => void
 }) {
   // Another member has another kind of control.
@@ -25,7 +28,7 @@ export function ValueField({
   if (isOwn(member)) {
     const onOwnText = (text: string | undefined) =>
       onText(text === undefined ? text : toTyped(member, text))
-    return <OwnField {...field} key={key} member={member} onText={onOwnText} />
+    return <OwnField {...{ ...field, member, placeholder }} key={key} onText={onOwnText} />
   }
   const suggestions = suggestionsOf(tags)
   return (
@@ -34,7 +37,7 @@ export function ValueField({
       key={key}
       label={memberLabel(member)}
       name={member.name}
-      none={NONE}
+      none={placeholder}
     />
   )
 }

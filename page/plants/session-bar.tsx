@@ -45,7 +45,7 @@ export function SessionBar({
           {expiresAt && `, until ${DATE.format(new Date(expiresAt))}`}
         </span>
       </p>
-      <button type="button" class="quiet" onClick={onSignOut}>
+      <button type="button" onClick={onSignOut}>
         Sign out
       </button>
     </header>

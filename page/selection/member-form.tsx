@@ -65,7 +65,12 @@ export function MemberForm({
           }}
         />
       )}
-      <ValueField {...{ member, text, problem, tags }} isReadOnly={isRemoval} onText={edit} />
+      <ValueField
+        {...{ member, text, problem, tags }}
+        placeholder="New value"
+        isReadOnly={isRemoval}
+        onText={edit}
+      />
       <label class="row">
         <input
           type="checkbox"

@@ -45,12 +45,13 @@ export function SelectionBar({
         <button
           type="button"
           class="select-all"
+          aria-label="Select all"
           onClick={() => {
             selection.selectAll()
             onFocus()
           }}
         >
-          Select all
+          All
         </button>
       )}
       <button type="button" onClick={() => onTask({ action: 'change', filter, ranges })}>

@@ -6,9 +6,9 @@ const COLUMNS_MAX = 20
 
 /** Enough for usual values, in pixels. */
 const WIDTHS: { readonly [Each in MemberType]: number } = {
-  int64: 104,
-  int32: 104,
-  number: 104,
+  int64: 120,
+  int32: 120,
+  number: 120,
   boolean: 88,
   string: 144,
 }

@@ -15,6 +15,7 @@ export function ListFooter({
     return (
       <div class="empty stack">
         <Icon name={isTransient(loader.problem) ? 'offline' : 'error'} />
+        <h2>The list cannot be shown</h2>
         <p role="alert">{explain(loader.problem)}</p>
         <button type="button" onClick={() => loader.retry()}>
           Try again
@@ -46,7 +47,7 @@ export function ListFooter({
         <h2>No plants yet</h2>
         <p>
           {canWrite
-            ? 'Add the first one, or import a file.'
+            ? 'Add the first one, or drop a file here to import its plants.'
             : 'As soon as somebody adds one, it appears here.'}
         </p>
       </div>
@@ -56,7 +57,8 @@ export function ListFooter({
     <div class="empty stack">
       <Icon name="search" />
       <h2>No plant matches</h2>
-      <p>Searches ignore the case of the letters A to Z only. Tags must match exactly.</p>
+      {list.filter.q !== undefined && <p>Searches ignore the case of the letters A to Z only.</p>}
+      {list.filter.tag !== undefined && <p>Tags must match exactly.</p>}
     </div>
   )
 }

@@ -73,7 +73,12 @@ export function ConditionDialog({
           </select>
         </label>
         {kind !== 'without' && (
-          <ValueField {...{ member, text, problem, tags }} isReadOnly={false} onText={edit} />
+          <ValueField
+            {...{ member, text, problem, tags }}
+            placeholder="Value"
+            isReadOnly={false}
+            onText={edit}
+          />
         )}
         <footer>
           <button type="button" onClick={onClose}>

@@ -74,7 +74,7 @@ function SearchField({
       <Icon name="search" />
       <input
         type="search"
-        placeholder="Search names, or go to an id"
+        placeholder="Name or id"
         maxLength={SEARCH_LENGTH_MAX}
         value={typed}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -87,6 +87,7 @@ export function FileChoiceFields({
       {header !== undefined && (
         <Select
           label="Header row"
+          isWide
           options={[
             ...candidates.map(
               ({ line, text }): Choice => [
@@ -128,15 +129,17 @@ function Select({
   label,
   options,
   value,
+  isWide = false,
   onChoose,
 }: {
   readonly label: string
   readonly options: readonly Choice[]
   readonly value: string
+  readonly isWide?: boolean
   readonly onChoose: (value: string) => void
 }) {
   return (
-    <label class="field">
+    <label class={isWide ? 'field whole' : 'field'}>
       {label}
       <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
         {options.map(([each, text]) => (
