@@ -21,7 +21,7 @@ export function Menu({
   const button = useRef<HTMLButtonElement>(null)
   const menu = useRef<HTMLDivElement>(null)
   const id = useId()
-  const onBeforeToggle = ({ newState }: ToggleEvent) => {
+  const onBeforeToggle = ({ newState }: Pick<ToggleEvent, 'newState'>) => {
     setOpen(newState === 'open')
     const { right = 0, bottom = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { style } = menu.current ?? {}
