@@ -81,7 +81,7 @@ async function joinPages<Place>(
 
 /** Counts the plants that match, by several reads, each at its own moment. */
 export async function countPlants(
-  store: Pick<PlantStore, 'count'>,
+  store: Pick<PlantStore, 'count' | 'list'>,
   filter: PlantFilter,
   inTurn: InTurn,
 ): Promise<PlantCount> {
@@ -92,7 +92,11 @@ export async function countPlants(
     const { found, next } = await inTurn(() => store.count({ ...filter, after: from }))
     plants += found
     after = next
-    if (next === undefined || reads === READS_MAX) return { plants, isExact: next === undefined }
+    if (next === undefined) return { plants, isExact: true }
+    if (reads === READS_MAX) {
+      const rest = await inTurn(() => store.list({ ...filter, after: next, limit: 1 }))
+      return { plants, isExact: rest.found === 0 && rest.next === undefined }
+    }
   }
 }
 

@@ -89,17 +89,22 @@ t.test(
 )
 
 t.test('a count adds up a limited number of reads', async (t) => {
-  for (const [reads, expected] of [
-    [3, { plants: 3, isExact: true }],
-    [READS_MAX, { plants: READS_MAX, isExact: true }],
-    [READS_MAX + 1, { plants: READS_MAX, isExact: false }],
+  for (const [reads, rest, expected] of [
+    [3, [], { plants: 3, isExact: true }],
+    [READS_MAX, [], { plants: READS_MAX, isExact: true }],
+    [READS_MAX + 1, [], { plants: READS_MAX, isExact: true }],
+    [READS_MAX + 1, plants(1), { plants: READS_MAX, isExact: false }],
   ] as const) {
     const afters: (bigint | undefined)[] = []
     const count = async ({ after }: CountRequest) => {
       const next = BigInt(afters.push(after) * COUNT_MAX)
       return { found: 1, next: afters.length === reads ? undefined : next }
     }
-    t.strictSame(await countPlants({ count }, {}, atOnce), expected)
+    const list = async ({ after }: { readonly after?: bigint | undefined }) => {
+      t.equal(after, BigInt(READS_MAX * COUNT_MAX))
+      return pageWith(rest)
+    }
+    t.strictSame(await countPlants({ count, list }, {}, atOnce), expected)
     t.strictSame(afters.slice(0, 2), [undefined, BigInt(COUNT_MAX)])
   }
 })
