@@ -46,3 +46,14 @@ t.test('the contract lists the statuses of the paths that need no token', async 
     t.equal((await service.call({ method: 'GET', path, token: null })).status, 401, path)
   }
 })
+
+t.test('who looks for the docs elsewhere is told where they are', async (t) => {
+  for (const docs of [true, false]) {
+    const service = await startService(t, { config: { docs } })
+    for (const path of ['/docs', '/swagger', '/openapi.json', '/openapi.yaml', '/robots.txt']) {
+      const { status, body } = await service.call({ method: 'GET', path, token: null })
+      t.equal(status, 401)
+      t.equal(JSON.stringify(body).includes('/documentation'), docs, path)
+    }
+  }
+})

@@ -51,7 +51,7 @@ export async function authenticateBearers(
   resource: Resource,
 ): Promise<void> {
   await app.register(rateLimiting, { global: false })
-  const authentication = new BearerAuthentication(app, tokens, config, new Challenges(resource))
+  const authentication = new BearerAuthentication(app, tokens, config, new Challenges(resource, config.docs))
   app.decorateRequest('grant')
   app.decorateRequest('accessToken', '')
   await app.register(bearerAuth, {
@@ -149,14 +149,18 @@ class BearerAuthentication {
 /** The errors with a challenge (RFC 6750 §3). */
 export class Challenges {
   readonly #resource: Resource
+  readonly #hasDocs: boolean
 
-  constructor(resource: Resource) {
+  /** @param hasDocs whether the service serves the docs, which a person may have looked for at another path */
+  constructor(resource: Resource, hasDocs: boolean) {
     this.#resource = resource
+    this.#hasDocs = hasDocs
   }
 
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
   missingToken(): ApiError {
-    const message = 'missing access token: send it as Authorization: Bearer <token>'
+    const help = this.#hasDocs ? ' (the docs need none: /documentation)' : ''
+    const message = `missing access token: send it as Authorization: Bearer <token>${help}`
     return new ApiError('token-missing', message, this.#challenge())
   }
 
