@@ -12,7 +12,7 @@ export function useModel<Each extends Model>(
 ): void {
   const [, render] = useState({})
   const shown = read(model)
-  const isOutdated = useRef(() => false)
+  const isOutdated = useRef<() => boolean>(() => false)
   isOutdated.current = () => read(model) !== shown
   useEffect(
     () =>
