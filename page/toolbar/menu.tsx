@@ -38,7 +38,7 @@ export function Menu({
         aria-label={label}
         title={label}
         aria-expanded={isOpen}
-        onClick={() => menu.current?.togglePopover()}
+        popovertarget={id}
       >
         <Icon name="more" />
       </button>
