@@ -4,7 +4,14 @@ import t, { type Test } from 'tap'
 import { createClient } from '../../../client/client.ts'
 import { nursery } from '../../helpers/plants/nursery.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
-import { CALM, PHONE, type Person, type PlantsPage, problemsOf, testInBrowser } from '../plants-page.ts'
+import {
+  CALM,
+  type Person,
+  PHONE,
+  type PlantsPage,
+  problemsOf,
+  testInBrowser,
+} from '../plants-page.ts'
 
 const LAPTOP = { viewport: { width: 1024, height: 700 }, ...CALM }
 

@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
-import { beginCondition, dialogOf, PHONE, type Person, testInBrowser } from '../plants-page.ts'
+import { beginCondition, dialogOf, type Person, PHONE, testInBrowser } from '../plants-page.ts'
 
 /** Resolves once an element has the focus. */
 const focused = (locator: Locator) => locator.and(locator.page().locator(':focus')).waitFor()
