@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
 import { toFields } from '../model/current-members.ts'
+import { useModel } from '../model/use-model.ts'
 import { ChangeRun } from './change-run.ts'
 import type { BulkChange, Intent } from './intent.ts'
 import { RefusedPlants } from './refused-plants.ts'
@@ -35,6 +36,7 @@ export function ChangeProgress({
   /** Takes an operation back. */
   readonly onUndo: (key: number) => void
 }) {
+  useModel(log)
   const [operation] = useState(() => log.begin(title))
   return (
     <Progress

@@ -21,24 +21,36 @@ export function useRowFocus(table: Table, focusTable: RefObject<(request: FocusR
   // At first, the row that has the focus by default.
   const [request, setRequest] = useState<FocusRequest>({})
   focusTable.current = setRequest
-  const { scroller, list, query, viewport, active, activeId, setActiveId } = table
-  /** The row to focus once it is loaded. */
-  const wanted = useRef<number | undefined>(undefined)
+  const { scroller, list, isLoading, query, viewport, active, activeId, setActiveId } = table
+  /** The row to focus once it is loaded, or the id of its plant. */
+  const wanted = useRef<number | bigint | undefined>(undefined)
   const wantedEdge = useRef<FocusRequest['edge']>(undefined)
   const hasFocus = useRef(false)
 
-  const focusRow = (index: number) => {
-    wanted.current = Math.max(0, Math.min(index, list.length - 1))
+  const reveal = (index: number) => {
     const element = scroller.current
     if (element === null) return
-    const top = revealRow(wanted.current, { ...viewport, scrollTop: element.scrollTop })
+    const top = revealRow(index, { ...viewport, scrollTop: element.scrollTop })
     if (top !== element.scrollTop) ignoreClicks(table)
     element.scrollTop = top
+  }
+  const focusRow = (index: number) => {
+    wanted.current = Math.max(0, Math.min(index, list.length - 1))
+    reveal(wanted.current)
+    focusWanted()
+  }
+  const focusPlant = (id: bigint) => {
+    wanted.current = id
     focusWanted()
   }
   const focusWanted = () => {
-    const index = wanted.current
-    const plant = index === undefined ? undefined : list.slice(index, index + 1)[0]
+    const { current: target } = wanted
+    if (target === undefined) return
+    const isPlant = typeof target === 'bigint'
+    const index = isPlant ? Math.max(0, Math.min(list.rank(target), list.length - 1)) : target
+    const [plant] = list.slice(index, index + 1)
+    // Which row it is, is not known until the plants around it are loaded.
+    if (isPlant && (plant !== undefined || !isLoading)) reveal(index)
     if (plant === undefined) return
     if (plant.id !== activeId) setActiveId(plant.id)
     const row = scroller.current?.querySelector<HTMLElement>(`[data-id="${plant.id}"]`)
@@ -62,7 +74,10 @@ export function useRowFocus(table: Table, focusTable: RefObject<(request: FocusR
     if (wanted.current !== undefined) focusWanted()
     else if (wantedEdge.current !== undefined) focusEdge(wantedEdge.current)
     // The row that had the focus has disappeared.
-    else if (hasFocus.current && isFocusFree) focusRow(active)
+    else if (hasFocus.current && isFocusFree) {
+      if (activeId === undefined) focusRow(active)
+      else focusPlant(activeId)
+    }
   })
   useEffect(() => {
     wanted.current = undefined
@@ -76,7 +91,8 @@ export function useRowFocus(table: Table, focusTable: RefObject<(request: FocusR
     }
     if (isTypingOutside(scroller.current)) return
     const { id = activeId } = request
-    focusRow(id === undefined ? table.first : list.rank(id))
+    if (id === undefined) focusRow(table.first)
+    else focusPlant(id)
   }, [request])
 
   const onFocusIn = ({ target }: FocusEvent) => {

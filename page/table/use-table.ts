@@ -59,6 +59,7 @@ export function useTable(
     head,
     rowGroup,
     list,
+    isLoading: loader.isLoading,
     query,
     viewport,
     /** The first row in view. */

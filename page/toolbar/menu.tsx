@@ -23,6 +23,8 @@ export function Menu({
   const id = useId()
   const onBeforeToggle = ({ newState }: Pick<ToggleEvent, 'newState'>) => {
     setOpen(newState === 'open')
+    // Its buttons disappear.
+    if (menu.current?.contains(document.activeElement)) button.current?.focus()
     const { right = 0, bottom = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { style } = menu.current ?? {}
     style?.setProperty('top', `${bottom + GAP}px`)
@@ -36,7 +38,7 @@ export function Menu({
         aria-label={label}
         title={label}
         aria-expanded={isOpen}
-        onClick={() => menu.current?.togglePopover()}
+        popovertarget={id}
       >
         <Icon name="more" />
       </button>

@@ -142,7 +142,7 @@ async function signIn(
   await page.getByText('Abies alba').first().waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   // The token of a store in memory has the name of a variable.
-  await page.getByText('PLANT_STORE_TOKEN').evaluate((name) => {
+  await page.getByText('Operator').evaluate((name) => {
     name.textContent = 'ada'
   })
   // Otherwise, the pointer is on whatever is now where the button was.

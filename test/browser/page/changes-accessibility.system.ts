@@ -5,9 +5,9 @@ import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { findIllegible } from '../legibility.ts'
 import {
-  messageOf,
   CALM,
   dialogOf,
+  messageOf,
   PHONE,
   problemsOf,
   SMALL_PHONE,
@@ -123,7 +123,8 @@ testInBrowser(t, 'everybody can undo changes, and change many plants', (open) =>
       await check('the result', 'dialog')
 
       await plants.button('Close').click()
-      await messageOf(plants).getByText('36 plants, and 2 earlier changes').waitFor()
+      await messageOf(plants).getByText(': 36 plants').waitFor()
+      await messageOf(plants).getByText('2 earlier changes').waitFor()
       await check('a long title', '.bars')
       t.same(
         plants.complaints.filter((each) => !each.includes('ERR_CONNECTION_REFUSED')),

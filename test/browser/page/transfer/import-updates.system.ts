@@ -5,7 +5,7 @@ import t from 'tap'
 import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { startService } from '../../../helpers/service/service.ts'
 import { named } from '../../../page/changes/run.ts'
-import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../../plants-page.ts'
+import { CALM, dialogOf, messageOf, problemsOf, testInBrowser, titled } from '../../plants-page.ts'
 
 testInBrowser(t, 'imports update plants', (open) => {
   t.test(
@@ -40,7 +40,7 @@ testInBrowser(t, 'imports update plants', (open) => {
       await dialog.getByText('2 rows will be refused').waitFor()
       t.match(await dialog.locator('ul.refused ul').innerText(), 'Line 47: The id must be a whole')
       const changes = () => dialog.locator('tbody').allInnerTexts()
-      t.match(await changes(), { length: 20, 2: 'Line 4: 3 Abies\nTag\tTree\tno tag' })
+      t.match(await changes(), { length: 20, 2: 'Line 4: 3 Abies\nTag\tTree\tNo tag' })
       await click('Next changes')
       await dialog.getByText('21 to 40').waitFor()
       await click('Next changes')
@@ -63,10 +63,9 @@ testInBrowser(t, 'imports update plants', (open) => {
       t.match(await service.stored(1n), { name: 'Abies', tag: 'Shrub' })
       t.match(await service.stored(3n), { name: 'Abies', tag: null })
       await click('Undo import')
-      await titled(plants, 'Undo finished')
-      t.match(await service.stored(3n), { name: 'Abies', tag: 'Tree' })
-      await click('Close')
       await dialog.waitFor({ state: 'detached' })
+      await messageOf(plants).getByText('Undone: Imported Pasted cells: 45 plants').waitFor()
+      t.match(await service.stored(3n), { name: 'Abies', tag: 'Tree' })
 
       await paste('body', 'name\ttag\nAcer\tTree\nAbies\tTree\n')
       const id = dialog.getByRole('combobox', { name: 'Id', exact: true })

@@ -5,7 +5,7 @@ import t from 'tap'
 import { partsOf, relationships, zip } from '../../../core/files/xlsx/workbooks.ts'
 import { importPlants } from '../../../helpers/plants/import-plants.ts'
 import { startService } from '../../../helpers/service/service.ts'
-import { CALM, dialogOf, problemsOf, testInBrowser, titled } from '../../plants-page.ts'
+import { CALM, dialogOf, messageOf, problemsOf, testInBrowser, titled } from '../../plants-page.ts'
 
 /** A row of a sheet. */
 function rowOf(...cells: readonly (string | number)[]): string {
@@ -49,12 +49,12 @@ testInBrowser(t, 'workbooks are imported and exported', (open) => {
     const click = (name: string) => dialog.getByRole('button', { name, exact: true }).click()
     const choose = async (name: string, buffer: Buffer) => {
       const chooser = page.waitForEvent('filechooser')
-      await plants.button('Import').click()
+      await plants.choose('Import…')
       await (await chooser).setFiles({ name, mimeType, buffer })
       await titled(plants, `Import ${name}`)
     }
 
-    await plants.button('Export').click()
+    await plants.choose('Export…')
     await dialog.getByLabel('Excel workbook').check()
     const [saved] = await Promise.all([page.waitForEvent('download'), click('Export')])
     const exported = await readFile(await saved.path())
@@ -95,7 +95,8 @@ testInBrowser(t, 'workbooks are imported and exported', (open) => {
     })
     t.same(await problemsOf(page), [])
     await click('Import')
-    await titled(plants, 'Import finished')
+    await messageOf(plants).getByText('Imported two sheets.xlsx: 2 plants').waitFor()
+    await dialog.waitFor({ state: 'detached' })
     t.match(await service.stored(5n), { name: 'Acer campestre', tag: 'Tree' })
     t.equal(await service.count(), 5)
     t.same(plants.complaints, [])

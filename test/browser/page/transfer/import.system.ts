@@ -15,6 +15,7 @@ import { findIllegible } from '../../legibility.ts'
 import {
   CALM,
   dialogOf,
+  messageOf,
   type Person,
   type PlantsPage,
   SMALL_PHONE,
@@ -67,6 +68,17 @@ class TransferPage {
   /** Resolves once the dialog has a title. */
   titled(name: string): Promise<void> {
     return titled(this.#plants, name)
+  }
+
+  /** Chooses an item of the menu. */
+  choose(item: string): Promise<void> {
+    return this.#plants.choose(item)
+  }
+
+  /** Resolves once the message about the latest change contains a string, and no dialog covers it. */
+  async says(text: string): Promise<void> {
+    await messageOf(this.#plants).getByText(text).waitFor()
+    await this.dialog.waitFor({ state: 'detached' })
   }
 
   async click(name: string): Promise<void> {
@@ -190,7 +202,7 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
           '\tStored\tIn the file',
           'Line 5: 5 Stored before',
           'Name\tStored before\tAcer',
-          'Tag\tempty tag\tno tag',
+          'Tag\tEmpty tag\tNo tag',
           'Line 8: 9 Alnus',
           'Name\tAlnus\tCornus',
           'Download',
@@ -198,9 +210,9 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
         [
           '2 rows will be refused',
           'Line 6: The id is missing',
-          'In the file: no id Alnus Tree',
+          'In the file: No id Alnus Tree',
           'Line 9: The row has 3 fields, but the first row has 4',
-          'In the file: 6 Carex no tag',
+          'In the file: 6 Carex No tag',
           'Download',
         ],
       ],
@@ -227,10 +239,9 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     })
     t.match(await service.stored(5n), { name: 'Acer', tag: null })
     await page.click('Undo import')
-    await page.titled('Undo finished')
+    await page.says('Undone: Imported My plants.txt: 3 plants')
     t.match(await service.stored(5n), { name: 'Stored before', tag: '' })
     t.equal(await service.count(), 2)
-    await page.click('Close')
     t.same(page.complaints, [])
   })
 
@@ -240,7 +251,7 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     await importPlants(service.store, [...named(5), ...trees], 'stop')
     const page = await open(t, service, SMALL_PHONE)
     const begin = async () => {
-      await page.page.getByRole('button', { name: 'Export' }).click()
+      await page.choose('Export…')
       await page.titled('Export plants')
     }
     await page.page.getByLabel('Search names').fill('abies')
@@ -273,8 +284,7 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     await page.click('Close')
     await page.drop({ name: 'renamed.txt', content: file.content })
     await page.import()
-    await page.titled('Import finished')
-    t.same(await page.counts(), ['0', '2', '0'])
+    await page.says('Imported renamed.txt: 0 plants, 2 unchanged')
     t.same(page.complaints, [])
   })
 
@@ -284,8 +294,15 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     const { keyboard } = page.page
     const path = `${t.testdir({ 'plants.csv': 'Plant no.,Name\n4,Abies' })}/plants.csv`
     const chooser = page.page.waitForEvent('filechooser')
-    const unseen = await tabTo(page.page, '.commands > button:first-child')
-    await keyboard.press('Enter')
+    const unseen: string[] = []
+    const choose = async (item: string) => {
+      await keyboard.press('Enter')
+      unseen.push(...(await tabTo(page.page, item)))
+      await keyboard.press('Enter')
+    }
+    const hasMenuFocus = () => page.page.locator('[aria-label="More"]:focus').waitFor()
+    unseen.push(...(await tabTo(page.page, '[aria-label="More"]')))
+    await choose('.menu button:first-child')
     await (await chooser).setFiles(path)
     await page.titled('Import plants.csv')
     unseen.push(...(await tabTo(page.page, 'select')))
@@ -294,14 +311,12 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     await page.titled('Preview of plants.csv')
     unseen.push(...(await tabTo(page.page, 'dialog .primary')))
     await keyboard.press('Enter')
-    await page.titled('Import finished')
-    await keyboard.press('Escape')
-    await page.page.locator('button:focus', { hasText: 'Import' }).waitFor()
-    unseen.push(...(await tabTo(page.page, '.commands > button:not(:first-child)')))
-    await keyboard.press('Enter')
+    await page.says('Imported plants.csv')
+    await hasMenuFocus()
+    await choose('.menu button:nth-child(2)')
     await page.titled('Export plants')
     await keyboard.press('Escape')
-    await page.page.locator('button:focus', { hasText: 'Export' }).waitFor()
+    await hasMenuFocus()
     t.same(unseen, [], 'the focus is always visible')
     t.match(await service.stored(4n), { name: 'Abies' })
     t.same(page.complaints, [])
@@ -311,7 +326,8 @@ testInBrowser(t, 'plants are imported and exported on the page', (openPage) => {
     const service = await startService(t)
     const token = await service.issueToken('read', ['read'])
     const page = await open(t, { url: service.url, token })
-    await page.page.getByRole('button', { name: 'Export' }).waitFor()
+    await page.page.getByRole('button', { name: 'More' }).click()
+    await page.page.getByRole('button', { name: 'Export…' }).waitFor()
     t.equal(await page.page.getByRole('button', { name: 'Import' }).count(), 0)
     await page.drop({ name: 'plants.csv', content: 'id,name\n1,Abies' })
     t.equal(await page.dialog.count(), 0)
