@@ -75,7 +75,6 @@ export function LatestChange({
           aria-label="Dismiss"
           title="Dismiss"
           onClick={() => {
-            log.announce()
             log.clear()
             onFocus()
           }}

@@ -165,6 +165,7 @@ export class UndoLog extends Model {
   }
 
   async clear(): Promise<void> {
+    this.announce()
     await Promise.all(this.#operations.map(({ key }) => this.remove(key)))
   }
 }

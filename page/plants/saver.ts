@@ -28,7 +28,7 @@ export function createSaver(
       const label = labelOf(typed)
       const added = isDeletion || before !== undefined || !canRead ? undefined : change.id
       const operation = undo && !isUndo ? log.begin(done, label) : undefined
-      log.announce({ title: done, label, added, operation })
+      log.announce({ title: isUndo ? 'Undone:' : done, label, added, operation })
       if (undo && operation !== undefined) log.add(operation, [undo])
       // The table stays where it is when a plant is added.
       if (wasOpen) focus(before === undefined ? 'add' : change.id)

@@ -121,7 +121,7 @@ export function PlantTable({ focusTable, onSort, onFirst, onLast, ...rowsProps }
 
 /** Shows cut text in full as a tooltip. */
 function explainCut({ target }: PointerEvent): void {
-  const cell = target instanceof Element && target.closest<HTMLElement>('.cut')
+  const cell = target instanceof Element && target.closest<HTMLElement>('.tag, .cut')
   if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
 }
 

@@ -52,7 +52,7 @@ export function Tag({
 }) {
   if (tag === undefined) return <span class="blank">No tag</span>
   return (
-    <span class="tag cut" style={{ '--hue': hueOf(tag) }}>
+    <span class="tag" style={{ '--hue': hueOf(tag) }}>
       <PlantText text={tag} blank="Empty tag" {...limit} />
     </span>
   )

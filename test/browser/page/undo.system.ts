@@ -54,7 +54,7 @@ testInBrowser(t, 'changes are taken back', (open) => {
     await offers(plants, 'Saved Aconitum', '2 earlier changes')
     await plants.button('Undo').click()
     await offers(plants, 'Deleted Acer', '1 earlier change')
-    await messageOf(plants).getByText('Saved Abies alba').waitFor()
+    await messageOf(plants).getByText('Undone: Abies alba').waitFor()
     await page.locator('.plant-row:focus', { hasText: 'Abies alba' }).waitFor()
     t.match(await service.stored(1n), { name: 'Abies alba', tag: 'Tree' })
     await plants.button('Undo').click()
