@@ -84,14 +84,11 @@ export function useRowFocus(table: Table, focusTable: RefObject<(request: FocusR
   }, [query])
   useEffect(() => {
     if (!scroller.current) return
-    wantedEdge.current = request.edge
-    if (request.edge !== undefined) {
-      focusEdge(request.edge)
-      return
-    }
-    if (isTypingOutside(scroller.current)) return
-    const { id = activeId } = request
-    if (id === undefined) focusRow(table.first)
+    const { edge, id = activeId } = request
+    wantedEdge.current = edge
+    if (edge !== undefined) focusEdge(edge)
+    else if (isTypingOutside(scroller.current)) return
+    else if (id === undefined) focusRow(table.first)
     else focusPlant(id)
   }, [request])
 

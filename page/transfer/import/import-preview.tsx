@@ -153,7 +153,7 @@ function Sample({
   return (
     // With many columns, it is wider than the dialog.
     <div class="sample-view" tabIndex={hasOwn ? 0 : undefined}>
-      <table class="sample surface">
+      <table class={hasOwn ? 'sample surface wide' : 'sample surface'}>
         <caption>First rows</caption>
         <thead>
           <tr>

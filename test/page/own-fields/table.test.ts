@@ -30,9 +30,9 @@ t.test('each own field has a column', async (t) => {
   t.strictSame(int64Fields, ['id2'])
   t.strictSame(columnMembers().filter(isNumeric).map(memberLabel), ['Height in cm', 'price', 'id2'])
   const { tracks, width } = fieldTracks()
-  const widths = [104, 144, 144, 144, 104, 88, 144, 104]
+  const widths = [120, 144, 144, 144, 120, 88, 144, 120]
   t.equal(tracks, widths.map((width) => `[field] ${width}px`).join(' '))
-  t.equal(width, '1104px')
+  t.equal(width, '1152px')
   t.strictSame(fieldArea(0), { '--column': 'field 1' })
 })
 
