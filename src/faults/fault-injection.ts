@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ContractDocument } from '../../core/contract/contract.ts'
 import { known, propertiesOf } from '../../core/known.ts'
+import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { FaultHooks } from '../http/app.ts'
 import { prefersEvents } from '../http/following/event-stream.ts'
 import { dripResponse, toHtml } from './altered-body.ts'
@@ -24,6 +25,7 @@ export class FaultInjection implements FaultHooks {
   readonly #html = new WeakSet<FastifyRequest>()
   readonly #stopping = new AbortController()
   #rules: readonly FaultRule[] = []
+  #feed: Pick<SharedFeed, 'forgetPages'> | undefined
 
   constructor(contract: ContractDocument, limits?: RecorderLimits) {
     this.#errors = documentedErrors(contract)
@@ -65,6 +67,12 @@ export class FaultInjection implements FaultHooks {
     this.#recorder.clear()
   }
 
+  /** Forgets what belongs to the plants before a reset. Faults stay. */
+  forgetAll(): void {
+    this.#recorder.clear()
+    this.#feed?.forgetPages()
+  }
+
   record(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, next) => {
       if (!request.routeOptions.config?.open) {
@@ -78,7 +86,8 @@ export class FaultInjection implements FaultHooks {
     app.addHook('preClose', async () => this.#stopping.abort())
   }
 
-  inject(scope: FastifyInstance): void {
+  inject(scope: FastifyInstance, feed: Pick<SharedFeed, 'forgetPages'>): void {
+    this.#feed = feed
     scope.addHook('preHandler', (request, reply) => this.#injectFault(request, reply))
     scope.addHook('onSend', (request, reply, body, next) => {
       const sent = body && this.#html.has(request) ? toHtml(reply) : body
