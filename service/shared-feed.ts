@@ -83,6 +83,11 @@ export class SharedFeed {
     }
   }
 
+  /** Forgets the pages that other readers have read, once the feed has been replaced. */
+  forgetPages(): void {
+    this.#pages.clear()
+  }
+
   #readPage(request: ChangesRequest, read: ReadChanges): Promise<Result> {
     const key = JSON.stringify([request.limit, request.after])
     const shared = this.#pages.get(key)

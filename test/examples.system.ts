@@ -117,6 +117,29 @@ t.test('the Python test of a failure in docs/testing.md', { skip: noPython }, as
   }
 })
 
+t.test('the stores of parallel workers in docs/testing.md', { skip: noPython }, async (t) => {
+  const [, start = ''] = codeBlocks('docs/testing.md', 'python')
+  const resets = codeBlocks('docs/testing.md', 'sh').find((code) => code.includes('/store'))
+  const folder = makeFolder(t, tmpdir())
+  writeFileSync(join(folder, 'faults.json'), '[]')
+  writeFileSync(join(folder, 'plants.ndjson'), '{"id":1,"name":"Abies"}\n')
+  writeFileSync(join(folder, 'reset.sh'), `set -e\n${resets}`)
+  const script = `${start.replace("'node_modules/.bin/plant-store'", COMMAND.replace(' ', ', '))}
+import os
+workers = [start_store() for _ in range(2)]
+assert len({ready['adminUrl'] for _, ready in workers}) == 2
+for process, ready in workers:
+    subprocess.run(['bash', 'reset.sh'], check=True, env={**os.environ, 'ADMIN_URL': ready['adminUrl']})
+for process, _ in workers:
+    process.terminate()
+    assert process.wait() == 0
+`
+  const options = { cwd: folder, env: cleanEnvironment(), stdio: 'ignore' } as const
+  const child = spawn('python3', ['-c', script], options)
+  t.teardown(() => child.kill())
+  t.strictSame(await once(child, 'close'), [0, null])
+})
+
 t.test("the client's example of an error prints what its comment says", async (t) => {
   const service = await startService(t)
   await service.call({ body: { id: 4, name: 'Abies alba Mill.' } })

@@ -55,8 +55,9 @@ export function detectEncoding(start: Uint8Array): Encoding {
   if (mark !== undefined) return mark[1]
   const first = start.subarray(0, NUL_BYTES)
   const nuls = [0, 0]
-  for (const [index, byte] of first.entries())
+  first.forEach((byte, index) => {
     if (byte === 0) nuls[index % 2] = (nuls[index % 2] ?? 0) + 1
+  })
   const [even = 0, odd = 0] = nuls
   // Letters have a NUL byte in each pair, and line breaks in most scripts.
   if (Math.max(even, odd) > first.length / 8 && Math.min(even, odd) <= first.length / 64) {

@@ -43,8 +43,11 @@ const PROPERTIES: { readonly [Name in keyof Required<Fault>]: Schema } = {
   retryAfter: integer(1, RETRY_AFTER_MAX),
   delayMs: integer(1, DELAY_MS_MAX),
   delay: { enum: ['before-work', 'before-response'] },
-  cut: { enum: ['before-work', 'before-response', 'in-body', 'after-events'] },
+  cut: { enum: ['before-work', 'before-response', 'in-body', 'in-character', 'after-events'] },
   events: integer(1, COUNT_MAX),
+  reset: { type: 'boolean' },
+  dripMs: integer(1, DELAY_MS_MAX),
+  body: { enum: ['html'] },
 }
 
 const SCHEMA = {
@@ -61,12 +64,17 @@ type Name = keyof Fault
 const EXCLUSIVE: readonly (readonly Name[])[] = [
   ['nth', 'every', 'first', 'probability'],
   ['error', 'cut'],
+  ['dripMs', 'cut'],
+  ['body', 'cut'],
 ]
+
+const EFFECTS: readonly Name[] = ['error', 'delayMs', 'dripMs', 'body', 'cut']
 
 const REQUIRED: readonly (readonly [name: Name, needed: Name])[] = [
   ['seed', 'probability'],
   ['delay', 'delayMs'],
   ['retryAfter', 'error'],
+  ['reset', 'cut'],
 ]
 
 const FOLLOWABLE: OperationId = 'listChanges'
@@ -123,7 +131,7 @@ function findContradiction(fault: Fault): string | undefined {
     if (has(name) && !has(needed)) return `/${name} requires ${needed}`
   }
   const { operation, error, delay, cut } = fault
-  if (!has('error') && !has('delayMs') && !has('cut')) return ' must have error, delayMs or cut'
+  if (!EFFECTS.some(has)) return ` must have ${listAlternatives(EFFECTS)}`
   if (delay === 'before-response' && (has('error') || cut === 'before-work')) {
     return `/delay must be before-work, because ${error ?? 'the cut'} precedes the work`
   }
@@ -132,8 +140,9 @@ function findContradiction(fault: Fault): string | undefined {
   if (cut === 'after-events' && operation !== FOLLOWABLE) {
     return `/cut can be after-events only if operation is ${FOLLOWABLE}`
   }
-  return cut === 'in-body' && operation === WITHOUT_BODY
-    ? `/cut must not be in-body, because a response to ${WITHOUT_BODY} has no body`
+  const needsBody = has('dripMs') || has('body') || cut === 'in-body' || cut === 'in-character'
+  return needsBody && operation === WITHOUT_BODY && !has('error')
+    ? ` must not affect the body, because a response to ${WITHOUT_BODY} has none`
     : undefined
 }
 

@@ -2,9 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ContractDocument } from '../../core/contract/contract.ts'
 import { known, propertiesOf } from '../../core/known.ts'
+import type { SharedFeed } from '../../service/shared-feed.ts'
 import type { FaultHooks } from '../http/app.ts'
 import { prefersEvents } from '../http/following/event-stream.ts'
-import { cutResponse } from './cut-response.ts'
+import { dripResponse, toHtml } from './altered-body.ts'
+import { closeConnection, cutResponse } from './cut-response.ts'
 import { type DocumentedErrors, documentedErrors } from './documented-errors.ts'
 import type { Fault, RecordedRequest } from './fault.ts'
 import { checkFaults, parseFaults } from './fault-check.ts'
@@ -19,8 +21,11 @@ export class FaultInjection implements FaultHooks {
   readonly #records = new WeakMap<FastifyRequest, RequestRecord>()
   /** The requests whose responses are delayed. */
   readonly #late = new WeakMap<FastifyRequest, Fault>()
+  /** The requests whose responses are in HTML. */
+  readonly #html = new WeakSet<FastifyRequest>()
   readonly #stopping = new AbortController()
   #rules: readonly FaultRule[] = []
+  #feed: Pick<SharedFeed, 'forgetPages'> | undefined
 
   constructor(contract: ContractDocument, limits?: RecorderLimits) {
     this.#errors = documentedErrors(contract)
@@ -62,6 +67,12 @@ export class FaultInjection implements FaultHooks {
     this.#recorder.clear()
   }
 
+  /** Forgets what belongs to the plants before a reset. Faults stay. */
+  forgetAll(): void {
+    this.#recorder.clear()
+    this.#feed?.forgetPages()
+  }
+
   record(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, next) => {
       if (!request.routeOptions.config?.open) {
@@ -75,12 +86,20 @@ export class FaultInjection implements FaultHooks {
     app.addHook('preClose', async () => this.#stopping.abort())
   }
 
-  inject(scope: FastifyInstance): void {
+  inject(scope: FastifyInstance, feed: Pick<SharedFeed, 'forgetPages'>): void {
+    this.#feed = feed
     scope.addHook('preHandler', (request, reply) => this.#injectFault(request, reply))
-    scope.addHook('onSend', (request) => this.#delay(this.#late.get(request)))
+    scope.addHook('onSend', (request, reply, body, next) => {
+      const sent = body && this.#html.has(request) ? toHtml(reply) : body
+      const late = this.#late.get(request)
+      if (late === undefined) return next(null, sent)
+      // Otherwise Fastify sends another response once the handler has returned.
+      reply.hijack()
+      this.#delay(late).then(() => next(null, sent))
+    })
   }
 
-  async #injectFault(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async #injectFault(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const record = known(this.#records.get(request))
     const ids = plantIds(request)
     this.#recorder.addIds(record, ids)
@@ -88,24 +107,27 @@ export class FaultInjection implements FaultHooks {
     const target = { operation: operation.id, token: request.grant?.name, ids }
     // All of them count the request.
     const [rule] = this.#rules.filter((each) => each.appliesTo(target))
-    if (rule === undefined) return
+    if (rule === undefined) return undefined
     const { fault, name } = rule
     record.fault = name
     const isStream = operation.isFollowable && prefersEvents(request)
     // Fastify does not send streams, so no hook precedes their heads.
     if (fault.delay === 'before-response' && !isStream) this.#late.set(request, fault)
     else await this.#delay(fault)
-    const { error: code, retryAfter, cut } = fault
+    const { error: code, retryAfter, cut, dripMs, body } = fault
+    if (dripMs !== undefined) dripResponse(reply.raw, dripMs, this.#stopping.signal)
+    if (body !== undefined) this.#html.add(request)
     if (code !== undefined) {
       const message = known(this.#errors.get(operation.id)?.get(code))
       throw injectedError({ code, message, request }, retryAfter)
     }
     if (cut === 'before-work') {
       reply.hijack()
-      request.raw.socket.destroy()
+      closeConnection(request.raw.socket, fault)
     } else if (cut !== undefined) {
       cutResponse(reply.raw, fault)
     }
+    return body !== undefined && isStream ? reply.send(toHtml(reply)) : undefined
   }
 
   async #delay({ delayMs }: Pick<Fault, 'delayMs'> = {}): Promise<void> {

@@ -42,7 +42,7 @@ export interface Fault {
   readonly error?: ErrorCode
   /** The `Retry-After` of the error, in seconds. */
   readonly retryAfter?: number
-  /** Delays the request by this many milliseconds. Can be combined with an error or a cut. */
+  /** Delays the request by this many milliseconds. Can be combined with all others. */
   readonly delayMs?: number
   /** What the delay precedes: the work, which is the default, or the response. A stream has no such difference. */
   readonly delay?: 'before-work' | 'before-response'
@@ -51,11 +51,19 @@ export interface Fault {
    * - `before-work`: nothing is done.
    * - `before-response`: the work is done and a change is committed, but the client receives no response.
    * - `in-body`: the client receives the head and half of the body. A response without a body is not cut.
+   * - `in-character`: the body ends after the first byte of a character that has several. A response without one is not
+   *   cut.
    * - `after-events`: the client receives this many `events` of a stream, or changes of a page. A response with fewer
    *   is not cut.
    */
-  readonly cut?: 'before-work' | 'before-response' | 'in-body' | 'after-events'
+  readonly cut?: 'before-work' | 'before-response' | 'in-body' | 'in-character' | 'after-events'
   readonly events?: number
+  /** Whether the cut resets the connection (TCP RST) instead of ending it (FIN). Without effect over TLS. */
+  readonly reset?: boolean
+  /** Sends the body one byte at a time, each this many milliseconds after the last. */
+  readonly dripMs?: number
+  /** Replaces the body by a page in HTML, as proxies respond. The work is done, and the status stays. */
+  readonly body?: 'html'
 }
 
 /** A request as the store received it. Without its query, headers and body, which can contain secrets. */

@@ -1,7 +1,10 @@
 import type { ContractDocument } from '../../core/contract/contract.ts'
+import { known } from '../../core/known.ts'
 import type { AdminRoutes } from '../http/admin/admin-server.ts'
+import type { Store } from '../stores/shared/store.ts'
 import { readBounded } from '../system/bounded-file.ts'
 import { FileError, messageOf } from '../system/user-errors.ts'
+import { readSeed } from '../transfer/seed.ts'
 import { FAULTS_BYTES_MAX, faultRoutes } from './admin-routes.ts'
 import type { Fault } from './fault.ts'
 import { FaultInjection } from './fault-injection.ts'
@@ -9,8 +12,8 @@ import { FaultInjection } from './fault-injection.ts'
 /** What a service needs to fail on demand. */
 export interface Faults {
   readonly injection: FaultInjection
-  /** For the admin port. */
-  readonly routes: AdminRoutes
+  /** For the admin port of a store. */
+  routes(store: Store): AdminRoutes
 }
 
 /**
@@ -23,7 +26,15 @@ export function loadFaults(faults: string | readonly object[], contract: Contrac
   const injection = new FaultInjection(contract)
   if (typeof faults === 'string') loadFile(injection, faults)
   else injection.setFaults(faults as readonly Fault[])
-  return { injection, routes: faultRoutes(injection) }
+  return {
+    injection,
+    routes: (store) =>
+      faultRoutes(injection, async (seed) => {
+        await known(store.reset)(await readSeed(contract, seed))
+        // Before another request can be recorded.
+        injection.forgetAll()
+      }),
+  }
 }
 
 function loadFile(injection: FaultInjection, file: string): void {

@@ -42,8 +42,12 @@ import { createFastify, type ServerOptions } from './sockets/server.ts'
 export interface FaultHooks {
   /** Adds hooks for all requests that need a token. */
   record(app: FastifyInstance): void
-  /** Adds hooks for valid requests for operations. */
-  inject(scope: FastifyInstance): void
+  /**
+   * Adds hooks for valid requests for operations.
+   *
+   * @param feed what followers read
+   */
+  inject(scope: FastifyInstance, feed: Pick<SharedFeed, 'forgetPages'>): void
 }
 
 export interface AppOptions extends Omit<ServerOptions, 'config' | 'bodyMethods' | 'cors'> {
@@ -122,12 +126,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     scope.setValidatorCompiler(compileValidator)
     scope.setSchemaErrorFormatter(validationError)
     // Faults: every error that the contract documents for the operation.
-    faults?.inject(scope)
+    const feed = new SharedFeed(store)
+    faults?.inject(scope, feed)
     // The operation and its response: what the contract documents for each, and 304.
     const reads = new ReadQueues()
     const codec = new PlantCodec(plantMembers(contract), options.hiddenFields)
     const service = new PlantService(store, reads, codec)
-    const feed = new SharedFeed(store)
     const readFor = (client: Client) => (request: ChangesRequest) =>
       reads.of(request.limit).take(client, () => store.readChanges(request))
     const follow = followChanges(service, feed, readFor, new Followers(app, tokens), codec)

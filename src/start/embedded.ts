@@ -24,7 +24,7 @@ export interface RunningPlantStore extends AsyncDisposable {
   readonly url: string
   /**
    * The base URL of `/metrics`, `/health/live` and `/health/ready`, if the options contain `adminPort`. With `faults`,
-   * also that of `/faults` and `/requests`.
+   * also that of `/faults`, `/requests` and `/store`.
    */
   readonly adminUrl: string | undefined
   /** The token from the options, or a new one. It has all scopes. */

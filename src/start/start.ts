@@ -212,7 +212,7 @@ async function prepareAdmin(
     readThreads: server.readMetrics,
     readStore: () => store.metrics(),
     readWebhooks: () => webhooks?.figures() ?? [],
-    faultRoutes: faults?.routes,
+    faultRoutes: faults?.routes(store),
   })
 }
 

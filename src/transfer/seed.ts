@@ -5,11 +5,11 @@ import { compileComponent } from '../../core/contract/validators.ts'
 import { counted } from '../../core/files/formats.ts'
 import type { RecordValues } from '../../core/files/record-mapper.ts'
 import { known } from '../../core/known.ts'
-import type { PlantStore } from '../../service/store/plant-store.ts'
+import type { ChangeOf, PlantStore } from '../../service/store/plant-store.ts'
 import { escapeControlCharacters } from '../system/control-characters.ts'
 import { FileError, fileError, Interrupted } from '../system/user-errors.ts'
 import { importRecords, newCounts, type RecordImportOptions } from './import.ts'
-import { importStore } from './import-changes.ts'
+import { type ImportStore, importStore } from './import-changes.ts'
 import { openInput } from './input.ts'
 import type { RecordBatch } from './record.ts'
 import { openRecords } from './record-batches.ts'
@@ -48,7 +48,7 @@ export async function prepareSeed(
       const options = { file: seed, members, refuseMembers: true, canBeCutOff: !isFile }
       const { format, batches } = await openRecords(chunks, options)
       const locate = (number: number) => `${counted[format]} ${number}`
-      await importSeed(batches, store, { members, locate, counts, signal })
+      await importSeed(batches, importStore(store, members), { members, locate, counts, signal })
     } catch (error) {
       if (error instanceof Interrupted) {
         const { created, replayed } = counts
@@ -61,6 +61,34 @@ export async function prepareSeed(
       throw new FileError(`cannot seed from ${seed}: ${error.message}`, { cause: error })
     }
   }
+}
+
+/**
+ * Reads the plants of a file with a seed. Equal ones are read once.
+ *
+ * @throws FileError as a Seeder does
+ */
+export async function readSeed(
+  contract: ContractDocument,
+  file: Uint8Array,
+): Promise<readonly ChangeOf<'create'>[]> {
+  const members = plantMembers(contract)
+  const options = { file: 'seed.ndjson', members, refuseMembers: true }
+  async function* chunks() {
+    yield file
+  }
+  const { format, batches } = await openRecords(chunks(), options)
+  const plants = new Map<bigint, ChangeOf<'create'>>()
+  const store: ImportStore = {
+    find: async () => plants,
+    apply: async (changes) => {
+      for (const change of changes) if (change.type === 'create') plants.set(change.id, change)
+      return changes.map(() => 'created')
+    },
+  }
+  const locate = (number: number) => `${counted[format]} ${number}`
+  await importSeed(batches, store, { members, locate, counts: newCounts() })
+  return [...plants.values()]
 }
 
 function preparePlants(contract: ContractDocument, plants: readonly object[]): Seeder {
@@ -78,7 +106,8 @@ function preparePlants(contract: ContractDocument, plants: readonly object[]): S
     yield { records, endByte: 0 }
   }
   const locate = (index: number) => `seed[${index}]`
-  return (store) => importSeed(batches(), store, { members, locate, counts: newCounts() })
+  return (store) =>
+    importSeed(batches(), importStore(store, members), { members, locate, counts: newCounts() })
 }
 
 /** The same message as in the API, without its `body/` prefix. */
@@ -88,12 +117,12 @@ function describeError({ instancePath, message }: ErrorObject): string {
 
 async function importSeed(
   batches: AsyncIterable<RecordBatch>,
-  store: SeedStore,
+  store: ImportStore,
   options: Pick<RecordImportOptions, 'members' | 'locate' | 'counts' | 'signal'>,
 ): Promise<void> {
   await importRecords(batches, {
     ...options,
-    store: importStore(store, options.members),
+    store,
     onConflict: 'stop',
     onError: 'stop',
     onRefused: (where, reason) => {

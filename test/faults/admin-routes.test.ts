@@ -77,7 +77,15 @@ t.test('invalid faults are refused with the reason, and the former ones stay', a
   t.match(await admin('GET', '/faults'), { body: '[{"error":"store-busy"}]' })
 })
 
-const ROUTES = ['GET /faults', 'PUT /faults', 'DELETE /faults', 'GET /requests', 'DELETE /requests']
+const ROUTES = [
+  'GET /faults',
+  'PUT /faults',
+  'DELETE /faults',
+  'GET /requests',
+  'DELETE /requests',
+  'PUT /store',
+  'DELETE /store',
+]
 
 t.test('a request of a web page of another origin is refused', async (t) => {
   const { store, admin } = shared
@@ -125,18 +133,24 @@ t.test('other methods are not allowed, and other requests have no body', async (
   for (const [method, path, allow] of [
     ['POST', '/faults', 'GET, HEAD, PUT, DELETE'],
     ['PUT', '/requests', 'GET, HEAD, DELETE'],
+    ['GET', '/store', 'PUT, DELETE'],
+    ['POST', '/store', 'PUT, DELETE'],
     ['PUT', '/metrics', 'GET, HEAD'],
   ] as const) {
     t.match(await admin(method, path, '[]'), { status: 405, headers: { allow } })
   }
   const length = { 'content-length': '2' }
   t.equal((await admin('DELETE', '/faults', '[]', length)).status, 413)
+  t.equal((await admin('DELETE', '/store', '[]', length)).status, 413)
 })
 
 t.test('without the option there are no such routes', async (t) => {
   const { store, admin } = await start(t, {})
-  for (const path of ['/faults', '/requests']) t.equal((await admin('GET', path)).status, 404)
-  t.equal((await admin('PUT', '/faults', '[]')).status, 404)
+  for (const route of ROUTES) {
+    const [method = '', path = ''] = route.split(' ')
+    const body = method === 'PUT' ? '[]' : undefined
+    t.equal((await admin(method, path, body)).status, 404, route)
+  }
   t.match(await admin('GET', '/health/ready'), { body: '{"status":"ready"}' })
   t.match(await (await fetch(`${store.url}/health/ready`)).json(), { status: 'ready' })
 })

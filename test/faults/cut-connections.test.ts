@@ -44,6 +44,14 @@ async function send(t: Test, service: Service, call: Call): Promise<string> {
   return String(await readAll(socket))
 }
 
+/** The same for the bytes of the body. */
+async function bodyOf(t: Test, service: Service, call: Call): Promise<Buffer> {
+  const socket = openConnection(t, service)
+  socket.write(toRequest(call, service.token))
+  const bytes = await readAll(socket)
+  return bytes.subarray(bytes.indexOf('\r\n\r\n') + 4)
+}
+
 /** The events and comments of a stream, and what follows the last one. */
 function blocksOf(response: string): string[] {
   const [, body = ''] = response.split(/\r\n\r\n(.*)/s)
@@ -106,11 +114,12 @@ t.test('in the body, the head and half of the body are sent', async (t) => {
   t.ok(await service.stored(4n))
 })
 
+/** Half of a body over TLS, where a connection cannot be reset. */
 t.test('so they are over TLS', async (t) => {
   const authority = issue({ name: 'authority' })
   const certificate = issue({ name: 'plants', hosts: ['localhost'], issuer: authority })
   const config = writeFiles(t.testdir(), certificate)
-  const { service } = await startFaulty(t, [{ cut: 'in-body' }], { config })
+  const { service } = await startFaulty(t, [{ cut: 'in-body', reset: true }], { config })
   const socket = await connectTls(service.port, authority.cert)
   socket.on('error', () => {})
   socket.write(toRequest(create, service.token))
@@ -146,6 +155,51 @@ t.test('a stream that is cut in the body ends in the middle of the first event',
   t.match(event, /^id: \S+\ndata: \{"cursor":"[^"]+/)
   t.notMatch(event, /\}$/)
   t.same(rest, [])
+})
+
+t.test('in a character, the body ends with a part of one', async (t) => {
+  const service = setFaults({ cut: 'in-character' })
+  // 2, 3 and 4 bytes in UTF-8.
+  for (const character of ['ä', '×', '植', '🌱']) {
+    await removeFrom(service.store, 4n, undefined)
+    await createIn(service.store, { id: 4n, name: `a${character}`, tag: 'ä' })
+    const bytes = Buffer.from(`{"id":4,"name":"a${character}"`)
+    const cut = bytes.subarray(0, bytes.indexOf(character) + 1)
+    t.same(await bodyOf(t, service, get), cut, character)
+  }
+})
+
+t.test('a stream is cut in the first character that has several bytes', async (t) => {
+  const service = setFaults()
+  const path = `/changes?after=${await latestCursor(service)}`
+  await createIn(service.store, { id: 41n, name, tag: undefined })
+  await createIn(service.store, { id: 42n, name: 'ä', tag: undefined })
+  setFaults({ operation: 'listChanges', cut: 'in-character' })
+  for (const headers of [STREAM, {}]) {
+    const body = await bodyOf(t, service, { method: 'GET', path, headers })
+    t.match(String(body), /"id":41,.*"id":42,"plant":\{"name":"\uFFFD(\r\n)?$/s)
+  }
+})
+
+t.test('a response without such a character is not cut in it', async (t) => {
+  const service = setFaults({ cut: 'in-character' })
+  t.equal((await service.call(CALLS.getToken)).status, 200)
+})
+
+t.test('a connection is reset wherever it is cut', async (t) => {
+  for (const [cut, received] of [
+    ['before-work', /^$/],
+    ['before-response', /^$/],
+    ['in-body', /^HTTP\/1\.1 200 .*\r\n\r\n\{"nam/s],
+  ] as const) {
+    const service = setFaults({ operation: 'createPlant', cut, reset: true })
+    const socket = openConnection(t, service)
+    const failed = once(socket, 'error')
+    const response = readAll(socket)
+    socket.write(toRequest(create, service.token))
+    t.match(String(await response), received, cut)
+    t.match(await failed, [{ code: 'ECONNRESET' }], cut)
+  }
 })
 
 t.test('comments of a stream do not count', async (t) => {

@@ -76,6 +76,16 @@ for (const delay of ['before-work', 'before-response'] as const) {
   })
 }
 
+t.test('a delayed response is sent once', async (t) => {
+  const problems: string[] = []
+  const stream = { write: (line: string) => void problems.push(line) }
+  const fault: Fault = { delayMs: DELAY_MS, delay: 'before-response' }
+  const { service } = await startFaulty(t, [fault], { logger: { level: 'error', stream } })
+  t.equal((await service.call(list)).status, 200)
+  await service.close()
+  t.same(problems, [])
+})
+
 t.test('a cut can be delayed', async (t) => {
   const delay = 'before-response'
   const { service } = setFaults({

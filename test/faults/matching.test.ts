@@ -147,6 +147,20 @@ t.test('of several faults that apply, the first takes effect', async (t) => {
   )
 })
 
+t.test('a fault counts the requests to which an earlier one applies', async (t) => {
+  const { service, injection } = faulty
+  injection.setFaults([
+    { first: 1, ...BUSY },
+    { first: 3, ...BUSY },
+  ])
+  injection.clearRequests()
+  for (let count = 0; count < 4; count++) await service.call(list)
+  t.same(
+    injection.requests.map(({ fault }) => fault),
+    [0, 1, 1, undefined],
+  )
+})
+
 t.test('a request that is refused before has its own error, and does not count', async (t) => {
   const { service, injection } = faulty
   injection.setFaults([{ nth: 1, ...BUSY }])

@@ -74,10 +74,14 @@ t.test('every error that is temporary is retried after Retry-After', async (t) =
   t.equal(injection.requests.length, 2 * cases.length)
 })
 
-const LOST: readonly Pick<Fault, 'cut' | 'delayMs' | 'delay'>[] = [
+const LOST: readonly Pick<Fault, 'cut' | 'reset' | 'delayMs' | 'delay' | 'dripMs'>[] = [
   { cut: 'before-work' },
   { cut: 'before-response' },
   { cut: 'in-body' },
+  { cut: 'before-work', reset: true },
+  { cut: 'before-response', reset: true },
+  { cut: 'in-body', reset: true },
+  { dripMs: 600_000 },
   { delayMs: 600_000, delay: 'before-work' },
   { delayMs: 600_000, delay: 'before-response' },
 ]
@@ -85,8 +89,9 @@ const LOST: readonly Pick<Fault, 'cut' | 'delayMs' | 'delay'>[] = [
 for (const lost of LOST) {
   t.test(`every operation recovers from ${JSON.stringify(lost)}`, async (t) => {
     const { injection } = faulty
+    const needsBody = lost.cut === 'in-body' || lost.dripMs !== undefined
     const operations = keysOf(OPERATIONS).filter(
-      (operation) => operation !== 'deletePlant' || lost.cut !== 'in-body',
+      (operation) => operation !== 'deletePlant' || !needsBody,
     )
     injection.setFaults(operations.map((operation) => ({ operation, first: 1, ...lost })))
     injection.clearRequests()
@@ -96,6 +101,27 @@ for (const lost of LOST) {
     if (lost.cut !== undefined) t.equal(injection.requests.length, 2 * operations.length)
   })
 }
+
+t.test('a read recovers from a body that is cut in a character', async (t) => {
+  const { injection, service } = faulty
+  const id = ++latest
+  await createIn(service.store, { id, name: 'Käfer', tag: undefined })
+  injection.setFaults([{ operation: 'getPlant', first: 1, cut: 'in-character' }])
+  injection.clearRequests()
+  const client = await connect('any')
+  t.equal((await client.getPlant(id)).plant.name, 'Käfer')
+  t.equal(injection.requests.length, 2)
+})
+
+t.test('a page in HTML is retried if its status says so, and is an error otherwise', async (t) => {
+  const { injection } = faulty
+  const id = await plantFor('getPlant')
+  const client = await connect('any')
+  injection.setFaults([{ error: 'store-busy', retryAfter: 1, first: 1, body: 'html' }])
+  t.equal((await client.getPlant(id)).plant.id, id)
+  injection.setFaults([{ body: 'html' }])
+  await t.rejects(client.getPlant(id), { name: 'UnexpectedAnswerError', status: 200 })
+})
 
 t.test('changes resumes without missing or repeating any, whatever fails', async (t) => {
   const { injection, service } = faulty

@@ -21,7 +21,8 @@ t.test('a store can begin with faults, and get others', async (t) => {
   store.setFaults([{ error: 'service-busy' }])
   t.equal(await list(), 503)
   const invalid = [{ cut: 'late' }] as unknown as Fault[]
-  const message = 'faults/0/cut must be before-work, before-response, in-body or after-events'
+  const message =
+    'faults/0/cut must be before-work, before-response, in-body, in-character or after-events'
   t.throws(() => store.setFaults(invalid), new ConfigError(message))
   await t.rejects(startPlantStore({ faults: invalid }), new ConfigError(message))
   store.setFaults([])

@@ -33,7 +33,7 @@ const SORTED = [false, true].flatMap((isDescending) =>
 
 /** Calls of the methods of the store itself. */
 const METHOD_CALLS: Record<
-  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'metrics' | 'webhooks'>,
+  Exclude<keyof Store, 'close' | 'share' | 'advise' | 'metrics' | 'reset' | 'webhooks'>,
   readonly Call[]
 > = {
   ping: [(store) => store.ping()],

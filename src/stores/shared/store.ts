@@ -1,5 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
 import type {
+  ChangeOf,
   PageRequest,
   PlantPage,
   PlantStore,
@@ -48,6 +49,14 @@ export interface Store extends ThreadStore, PlantStore {
    * Returns a link for each of them, or undefined if only this thread can use the store.
    */
   share(threads: number): readonly StoreLink[] | undefined
+
+  /**
+   * Replaces all plants, in one transaction, and begins a new change feed with the new ones, so that all cursors expire.
+   * Records stay. Undefined unless the store is in memory, because only tests need it.
+   *
+   * @param plants with different ids
+   */
+  readonly reset?: (plants: readonly ChangeOf<'create'>[]) => Promise<void>
 
   /** Advice for the start of the service. */
   advise(): StoreAdvice

@@ -95,6 +95,7 @@ export class SqliteStore implements Store {
   /** Undefined in memory. */
   readonly #file: OpenFile | undefined
   readonly #pruning = new AbortController()
+  readonly reset?: (plants: readonly ChangeOf<'create'>[]) => Promise<void>
   #closed: Promise<void> | undefined
 
   /**
@@ -140,6 +141,11 @@ export class SqliteStore implements Store {
       sizeOf: measureCall,
       waiting,
     })
+    if (this.#file === undefined) {
+      this.reset = async (plants) => {
+        await this.#write({ type: 'reset', plants })
+      }
+    }
     if (retention !== undefined) {
       const clock = new RetentionClock(retention.age, onProblem)
       const methods = {

@@ -87,3 +87,12 @@ export const MARK_END =
 
 /** Gives the feed a new id, so that cursors it has issued are no longer valid. */
 export const RENEW_FEED = `UPDATE change_log SET id = randomblob(${FEED_ID_BYTES})`
+
+/** Removes all plants, and begins a new feed after the last position. */
+export const RESET = `
+  DELETE FROM plants;
+  DELETE FROM plant_sort_keys;
+  DELETE FROM plants_without_keys;
+  DELETE FROM changes WHERE position < (SELECT max(position) FROM changes);
+  UPDATE changes SET type = ${START}, id = 0, name = NULL, tag = NULL, fields = NULL, ends = 1;
+  ${RENEW_FEED}`

@@ -1,5 +1,6 @@
 import type { Restriction } from '../../../../service/restriction.ts'
 import type {
+  ChangeOf,
   ChangeOutcome,
   ListResult,
   PlantChange,
@@ -24,6 +25,7 @@ export type WriteCall =
   /** Deletes some of the changes in the feed that exceed its limits. */
   | { readonly type: 'pruneChanges'; readonly limits: ChangeLimits }
   | { readonly type: 'indexPlants' }
+  | { readonly type: 'reset'; readonly plants: readonly ChangeOf<'create'>[] }
   | { readonly type: 'changeRecords'; changes: readonly RecordChange[]; mode: ApplyMode }
 
 /** What each call returns that is not a single change. */
@@ -31,6 +33,7 @@ interface WriteResults {
   apply: ListResult<ApplyMode | Guard>
   pruneChanges: boolean
   indexPlants: boolean
+  reset: 'created'
   changeRecords: boolean[]
 }
 
@@ -55,6 +58,7 @@ export type SubmitWrite = <Type extends keyof WriteResults>(
 
 /** How many changes a call counts as. */
 export function countChanges(call: WriteCall): number {
+  if (call.type === 'reset') return call.plants.length
   return call.type === 'apply' ? countListed(call) : 1
 }
 
@@ -66,6 +70,7 @@ export function measureCall(call: WriteCall): Size {
     case 'changeRecords':
     case 'indexPlants':
     case 'pruneChanges':
+    case 'reset':
       return { changes: 1, text: 0 }
     default:
       return measureChange(call)

@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { known } from '../../../../core/known.ts'
 import type { Restriction } from '../../../../service/restriction.ts'
+import type { ChangeOf } from '../../../../service/store/plant-store.ts'
 import { KEYS_MAX } from '../../shared/page-limits.ts'
 import { type ChangeList, isGuarded } from '../../shared/plant-change.ts'
 import { preparePrune } from '../feed/change-pruner.ts'
-import { MARK_END } from '../feed/change-triggers.ts'
+import { MARK_END, RESET } from '../feed/change-triggers.ts'
 import type { OpenFile } from '../file/file-identity.ts'
 import { prepareRestrictionRead } from '../file/restriction-barrier.ts'
 import { mapError } from '../file/sqlite-errors.ts'
@@ -113,6 +114,14 @@ function prepareWrites(db: Database) {
   const applyGuarded = prepareGuardedChanges(db, plants.apply, records.change)
   const readRestriction = prepareRestrictionRead(db)
   const { completeChanged, indexPlants } = prepareSortKeys(db)
+  const markEnd = db.prepare(MARK_END)
+  const reset = (created: readonly ChangeOf<'create'>[]) => {
+    db.exec(RESET)
+    for (const plant of created) plants.change(plant)
+    // Other changes can follow in the same transaction.
+    markEnd.run()
+    return 'created' as const
+  }
   let refusedBy: Restriction | undefined
   const begin = () => {
     plants.begin()
@@ -131,6 +140,8 @@ function prepareWrites(db: Database) {
         return pruneChanges(call.limits)
       case 'indexPlants':
         return indexPlants()
+      case 'reset':
+        return reset(call.plants)
       case 'changeRecords':
         return records.changeSeveral(call.changes, call.mode)
       default:
