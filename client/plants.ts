@@ -45,7 +45,7 @@ type FieldsPatch<P extends Plant> = {
 
 /**
  * A change for `changePlants`: `create`, `replace`, `update` or `remove`, like the methods for one plant. `ifMatch` works
- * as in `ChangeOptions`. With `ifContent` in its place, the plant must still have exactly this content.
+ * as in `WriteOptions`. With `ifContent` in its place, the plant must still have exactly this content.
  *
  * @example
  * const rename: PlantChange = { op: 'update', id: 4n, name: 'Abies alba', ifMatch: etag }
