@@ -2,8 +2,8 @@ import { createPlantsLimits } from '../core/generated/limits.gen.ts'
 import { keysOf } from '../core/known.ts'
 import { BatchError, PlantStoreError } from './errors.ts'
 import { toJson } from './json.ts'
+import type { ChangeCounts } from './plants.ts'
 import { checkId } from './requests.ts'
-import type { ChangeCounts } from './types.ts'
 
 /** The contract's limit on the number of plants or changes in a request. */
 const ITEMS_MAX = createPlantsLimits.body.maxItems

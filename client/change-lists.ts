@@ -1,12 +1,11 @@
 import { NO_COUNTS, sendInParts } from './batches.ts'
 import { hasCondition } from './errors.ts'
 import { toJson } from './json.ts'
-import type { PlantChange } from './plants.ts'
+import type { ChangeCounts, PlantChange } from './plants.ts'
 import { buildRequest, checkId } from './requests.ts'
 import { isChangeCounts, readContent, toError } from './responses.ts'
 import { unknownOutcome } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import type { ChangeCounts } from './types.ts'
 
 /**
  * Sends a list of changes, unless it is empty.

@@ -6,7 +6,15 @@ import { sendChanges, sendChangesInParts } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
 import { type PlantParameters, plantParameters, selectsNone } from './plant-queries.ts'
-import type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
+import type {
+  Change,
+  ChangeCounts,
+  NewPlant,
+  Plant,
+  PlantChange,
+  PlantPatch,
+  StoredPlant,
+} from './plants.ts'
 import { buildRequest, changeParameters, checkId, pathParameters } from './requests.ts'
 import {
   type ApiResponse,
@@ -27,7 +35,6 @@ import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 import type {
   AccessToken,
   BatchResult,
-  ChangeCounts,
   ChangePage,
   ChangeQuery,
   CountQuery,
@@ -56,12 +63,19 @@ export {
   UnknownOutcomeError,
 } from './errors.ts'
 export { parseJson, toJson } from './json.ts'
-export type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
+export type {
+  Change,
+  ChangeCounts,
+  NewPlant,
+  Plant,
+  PlantChange,
+  PlantPatch,
+  StoredPlant,
+} from './plants.ts'
 export type { CallOptions, ClientOptions } from './transport.ts'
 export type {
   AccessToken,
   BatchResult,
-  ChangeCounts,
   ChangePage,
   ChangeQuery,
   CountQuery,
@@ -90,7 +104,7 @@ export type { PlantStoreClient }
  *
  * @typeParam P the type of a plant, if the service has own fields. openapi-typescript generates it from the service's
  *   `/documentation/json`, as `components['schemas']['Plant']`.
- * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token; or if
+ * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token, or an empty one; or if
  * the platform is older than Node 22 and the browsers of its time
  */
 export function createClient<P extends Plant = Plant>(options: ClientOptions): PlantStoreClient<P> {
@@ -111,7 +125,7 @@ type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promis
  * - UnexpectedResponseError if the response violates the contract;
  * - ConnectionError if there is no response;
  * - the abort reason of `signal`;
- * - TypeError for an id that is not a bigint.
+ * - TypeError for an id that is not a bigint, or if the option `token` is a function that returns no token.
  *
  * @example
  * async function rename(plants: PlantStoreClient, id: bigint, name: string) {

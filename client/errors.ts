@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from '../core/generated/error-codes.gen.ts'
 import { propertiesOf } from '../core/known.ts'
-import type { ChangeCounts } from './types.ts'
+import type { ChangeCounts } from './plants.ts'
 
 /** All copies of the client share it, whereas each has classes of its own. */
 const BRAND = Symbol.for('plant-store-client.error')

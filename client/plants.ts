@@ -59,6 +59,14 @@ export type PlantChange<P extends Plant = Plant> =
 type Expecting<Change, P extends Plant> = Omit<Change, 'ifContent'> & { ifContent?: P }
 
 /**
+ * The number of changes by their effect. `unchanged` counts those without one.
+ *
+ * @example
+ * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
+ */
+export type ChangeCounts = Schemas['ChangeCounts']
+
+/**
  * A committed change to one plant. `removed` has no `plant`; the others have the whole plant after the change.
  *
  * @example

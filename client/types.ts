@@ -1,5 +1,5 @@
 import type { components, operations } from '../core/generated/api.gen.ts'
-import type { Change, Plant, StoredPlant } from './plants.ts'
+import type { Change, ChangeCounts, Plant, StoredPlant } from './plants.ts'
 import type { CallOptions } from './transport.ts'
 
 /**
@@ -9,14 +9,6 @@ import type { CallOptions } from './transport.ts'
  * const { created, unchanged }: BatchResult = await plants.createPlants([{ id: 4n, name: 'Abies alba Mill.' }])
  */
 export type BatchResult = Pick<ChangeCounts, 'created' | 'unchanged'>
-
-/**
- * The number of changes by their effect. `unchanged` counts those without one.
- *
- * @example
- * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
- */
-export type ChangeCounts = components['schemas']['ChangeCounts']
 
 /**
  * Selects a page of plants: those that follow the id `after` in the order `sort`, with exactly the `tag` or without one (`untagged`),
