@@ -5,10 +5,10 @@ import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { until } from '../../helpers/processes/until.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import {
+  messageOf,
   CALM,
   counts,
   dialogOf,
-  messageOf,
   type PlantsPage,
   testInBrowser,
   titled,

@@ -5,9 +5,9 @@ import { importPlants } from '../../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../../helpers/service/service.ts'
 import { findIllegible } from '../legibility.ts'
 import {
+  messageOf,
   CALM,
   dialogOf,
-  messageOf,
   PHONE,
   problemsOf,
   SMALL_PHONE,

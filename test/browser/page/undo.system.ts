@@ -8,9 +8,7 @@ import { messageOf, type PlantsPage, testInBrowser } from '../plants-page.ts'
 /** Resolves once the message offers to undo something, and counts the changes before it. */
 async function offers(plants: PlantsPage, done: string, earlier = ''): Promise<void> {
   const text = `${done}${earlier}Undo`
-  await messageOf(plants)
-    .filter({ hasText: new RegExp(`${text}$`) })
-    .waitFor()
+  await messageOf(plants).filter({ hasText: new RegExp(`${text}$`) }).waitFor()
 }
 
 async function save(plants: PlantsPage, name: string, typed: { name?: string; tag?: string }) {
