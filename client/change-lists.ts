@@ -1,10 +1,11 @@
+import { NO_COUNTS, sendInParts } from './batches.ts'
 import { hasCondition } from './errors.ts'
-import type { PlantChange } from './plants.ts'
+import { toJson } from './json.ts'
+import type { ChangeCounts, PlantChange } from './plants.ts'
 import { buildRequest, checkId } from './requests.ts'
 import { isChangeCounts, readContent, toError } from './responses.ts'
 import { unknownOutcome } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import type { ChangeCounts } from './types.ts'
 
 /**
  * Sends a list of changes, unless it is empty.
@@ -19,10 +20,38 @@ export async function sendChanges(
   options?: CallOptions,
 ): Promise<ChangeCounts> {
   for (const { id } of changes) checkId(id)
-  if (changes.length === 0) return { created: 0, changed: 0, removed: 0, unchanged: 0 }
+  if (changes.length === 0) return { ...NO_COUNTS }
+  return sendList(transport, toJson(changes), changes, options)
+}
+
+/**
+ * Sends changes in parts, which are lists of their own.
+ *
+ * @throws what `sendInParts` throws
+ */
+export async function sendChangesInParts(
+  transport: Transport,
+  changes: readonly PlantChange[],
+  options?: CallOptions,
+): Promise<ChangeCounts> {
+  return sendInParts(
+    'change',
+    changes,
+    (json, start, end) => sendList(transport, json, changes.slice(start, end), options),
+    options?.signal,
+  )
+}
+
+/** @param json the changes */
+function sendList(
+  transport: Transport,
+  json: string,
+  changes: readonly PlantChange[],
+  options?: CallOptions,
+): Promise<ChangeCounts> {
   const isConditional = changes.some(hasPrecondition)
   return transport.call(
-    buildRequest('patch', '/plants', { body: [...changes] }),
+    buildRequest('patch', '/plants', { json }),
     (result, earlier) => {
       if (result.response.ok) return readContent(result, isChangeCounts)
       const error = toError(result)

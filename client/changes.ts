@@ -4,7 +4,7 @@ import { buildRequest } from './requests.ts'
 import { type ApiResponse, areChanges, readNextQuery, readPlants, toError } from './responses.ts'
 import type { WaitOptions } from './retry.ts'
 import type { CallOptions, Transport } from './transport.ts'
-import type { ChangePage, ChangeQuery, ChangesOptions } from './types.ts'
+import type { ChangePage, ChangeQuery, FollowOptions } from './types.ts'
 
 /** How long each request waits for changes. Proxies commonly close a connection after a minute without a response. */
 const WAIT_SECONDS = 30
@@ -38,14 +38,14 @@ export function fetchChanges<P extends Plant>(
  */
 export async function* followChanges<P extends Plant>(
   transport: Transport,
-  { after, pageSize: limit = PAGE_SIZE, signal }: ChangesOptions,
+  { after, pageSize: limit = PAGE_SIZE, ...options }: FollowOptions,
 ): AsyncGenerator<Change<P>, void, void> {
   const query = { ...(after !== undefined && { after }), limit }
   // Without a wait. If it failed while it waits after `latest`, its retry would miss changes.
-  const first = await fetchChanges<P>(transport, query, { signal })
+  const first = await fetchChanges<P>(transport, query, options)
   yield* first.changes
   const pages = changePages(first.cursor, (after) =>
-    fetchChanges<P>(transport, { after, limit, wait: WAIT_SECONDS }, { signal }, true),
+    fetchChanges<P>(transport, { after, limit, wait: WAIT_SECONDS }, options, true),
   )
   for (;;) {
     const { value } = await pages.next()
@@ -72,7 +72,7 @@ export async function* changePages<Page extends { readonly cursor: string }>(
   }
 }
 
-/** @throws UnexpectedAnswerError if the response has no cursor */
+/** @throws UnexpectedResponseError if the response has no cursor */
 function readCursor(result: ApiResponse): string {
   const cursor = new URLSearchParams(readNextQuery(result)).get('after')
   if (cursor === null) throw toError(result)

@@ -1,12 +1,20 @@
 /** A typed client for a plant store, for Node and browsers. */
 import type { operations } from '../core/generated/api.gen.ts'
 import { listTagsLimits } from '../core/generated/limits.gen.ts'
-import { sendParts, splitPlants } from './batches.ts'
-import { sendChanges } from './change-lists.ts'
+import { NO_COUNTS, sendInParts } from './batches.ts'
+import { sendChanges, sendChangesInParts } from './change-lists.ts'
 import { fetchChanges, followChanges } from './changes.ts'
 import { hasCondition } from './errors.ts'
 import { type PlantParameters, plantParameters, selectsNone } from './plant-queries.ts'
-import type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
+import type {
+  Change,
+  ChangeCounts,
+  NewPlant,
+  Plant,
+  PlantChange,
+  PlantPatch,
+  StoredPlant,
+} from './plants.ts'
 import { buildRequest, changeParameters, checkId, pathParameters } from './requests.ts'
 import {
   type ApiResponse,
@@ -27,12 +35,10 @@ import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 import type {
   AccessToken,
   BatchResult,
-  ChangeCounts,
-  ChangeOptions,
   ChangePage,
   ChangeQuery,
-  ChangesOptions,
   CountQuery,
+  FollowOptions,
   Page,
   PlantCount,
   PlantQuery,
@@ -43,30 +49,39 @@ import type {
   TagPage,
   TagQuery,
   UnconditionalOptions,
+  WriteOptions,
 } from './types.ts'
 
 export type { ErrorCode } from '../core/generated/error-codes.gen.ts'
 export {
   BatchError,
   ConnectionError,
+  isPlantStoreError,
   PlantStoreError,
-  UnexpectedAnswerError,
+  ServiceError,
+  UnexpectedResponseError,
   UnknownOutcomeError,
 } from './errors.ts'
 export { parseJson, toJson } from './json.ts'
-export type { Change, NewPlant, Plant, PlantChange, PlantPatch, StoredPlant } from './plants.ts'
+export type {
+  Change,
+  ChangeCounts,
+  NewPlant,
+  Plant,
+  PlantChange,
+  PlantPatch,
+  StoredPlant,
+} from './plants.ts'
 export type { CallOptions, ClientOptions } from './transport.ts'
 export type {
   AccessToken,
   BatchResult,
-  ChangeCounts,
-  ChangeOptions,
   ChangePage,
   ChangeQuery,
-  ChangesOptions,
   CountQuery,
   FieldCondition,
   FieldFilter,
+  FollowOptions,
   Page,
   PlantCount,
   PlantQuery,
@@ -76,6 +91,7 @@ export type {
   TaggedPlant,
   TagPage,
   TagQuery,
+  WriteOptions,
 } from './types.ts'
 export type { PlantStoreClient }
 
@@ -88,7 +104,7 @@ export type { PlantStoreClient }
  *
  * @typeParam P the type of a plant, if the service has own fields. openapi-typescript generates it from the service's
  *   `/documentation/json`, as `components['schemas']['Plant']`.
- * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token; or if
+ * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token, or an empty one; or if
  * the platform is older than Node 22 and the browsers of its time
  */
 export function createClient<P extends Plant = Plant>(options: ClientOptions): PlantStoreClient<P> {
@@ -105,11 +121,11 @@ type Operations = { [Id in keyof operations]: (...parameters: never[]) => Promis
  * with `createClient`.
  *
  * Requests that are safe to retry are retried automatically (see `ClientOptions`). Every method throws:
- * - PlantStoreError if the service rejects the request;
- * - UnexpectedAnswerError if the response violates the contract;
+ * - ServiceError if the service rejects the request;
+ * - UnexpectedResponseError if the response violates the contract;
  * - ConnectionError if there is no response;
  * - the abort reason of `signal`;
- * - TypeError for an id that is not a bigint.
+ * - TypeError for an id that is not a bigint, or if the option `token` is a function that returns no token.
  *
  * @example
  * async function rename(plants: PlantStoreClient, id: bigint, name: string) {
@@ -131,7 +147,7 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @example
    * await plants.createPlant({ id: 4n, name: 'Abies alba Mill.', tag: 'Tree' })
    *
-   * @throws PlantStoreError with the condition `plant-exists` if the id has a plant with other content
+   * @throws ServiceError with the condition `plant-exists` if the id has a plant with other content
    */
   async createPlant(plant: NewPlant<P>, options?: CallOptions): Promise<{ plant: P }> {
     checkId(plant.id)
@@ -149,24 +165,27 @@ class PlantStoreClient<P extends Plant = Plant> {
    * after an error is safe.
    *
    * @example
-   * const { created, replayed } = await plants.createPlants([
+   * const { created, unchanged } = await plants.createPlants([
    *   { id: 4n, name: 'Abies alba Mill.', tag: 'Tree' },
    *   { id: 5n, name: 'Acer rubrum L.' },
    * ])
    *
    * @throws BatchError that names the part that failed; its `cause` is the error of that part, such as a
-   *   PlantStoreError with the condition `plant-exists` or `repeated-id`
+   *   ServiceError with the condition `plant-exists` or `repeated-id`
    * @throws TypeError for an id that is not a bigint, before anything is sent
    */
   async createPlants(plants: readonly NewPlant<P>[], options?: CallOptions): Promise<BatchResult> {
-    for (const { id } of plants) checkId(id)
     const send = (json: string) =>
       this.#transport.call(
         buildRequest('post', '/plants/batch', { json }),
-        (result) => readContent(result, isBatchResult),
+        (result) => {
+          const { created, replayed } = readContent(result, isBatchResult)
+          return { ...NO_COUNTS, created, unchanged: replayed }
+        },
         options,
       )
-    return sendParts(splitPlants(plants), send, options?.signal)
+    const { created, unchanged } = await sendInParts('plant', plants, send, options?.signal)
+    return { created, unchanged }
   }
 
   /**
@@ -180,7 +199,7 @@ class PlantStoreClient<P extends Plant = Plant> {
    *   { op: 'remove', id: 5n },
    * ])
    *
-   * @throws PlantStoreError with the condition `plant-exists`, `plant-not-found`, `plant-changed` or `repeated-id`; its
+   * @throws ServiceError with the condition `plant-exists`, `plant-not-found`, `plant-changed` or `repeated-id`; its
    *   message names the first change that failed by its index, as in `body/1`. With the condition `changes-too-large`,
    *   the plants are too large to be changed together, and fewer changes at a time succeed
    * @throws UnknownOutcomeError if a list is refused, possibly because of an earlier attempt: one with `ifMatch` or
@@ -192,6 +211,28 @@ class PlantStoreClient<P extends Plant = Plant> {
     options?: CallOptions,
   ): Promise<ChangeCounts> {
     return sendChanges(this.#transport, changes, options)
+  }
+
+  /**
+   * Makes any number of changes, in order. An array with more than 1,000 changes or 1 MiB of JSON is split into parts,
+   * which are sent one after the other, like the lists of `changePlants`. A part that is refused as too large is split
+   * again. Each part is made completely or not at all, but not all of them together.
+   *
+   * If a part fails, the changes before it stay made, and later ones are not sent. To continue, pass those from the
+   * error's `start` on. Unless the service rejected the part, it may have been made: its changes with `ifMatch` or
+   * `ifContent` are then refused, and the others have no further effect.
+   *
+   * @example
+   * const { changed } = await plants.changePlantsInParts(ids.map((id) => ({ op: 'update', id, tag: 'Tree' })))
+   *
+   * @throws BatchError that names the part that failed; its `cause` is what `changePlants` would throw for that part
+   * @throws TypeError for an id that is not a bigint, before anything is sent
+   */
+  async changePlantsInParts(
+    changes: readonly PlantChange<P>[],
+    options?: CallOptions,
+  ): Promise<ChangeCounts> {
+    return sendChangesInParts(this.#transport, changes, options)
   }
 
   /**
@@ -333,7 +374,7 @@ class PlantStoreClient<P extends Plant = Plant> {
    * const { plant, etag } = await plants.getPlant(4n)
    * const newer = await plants.getPlant(4n, { ifNoneMatch: etag })
    *
-   * @throws PlantStoreError with the condition `plant-not-found`
+   * @throws ServiceError with the condition `plant-not-found`
    */
   async getPlant(id: bigint, options?: UnconditionalOptions): Promise<TaggedPlant<P>>
   async getPlant(id: bigint, options: ReadOptions): Promise<TaggedPlant<P> | undefined>
@@ -355,10 +396,10 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @example
    * const { etag } = await plants.replacePlant(4n, { name: 'Abies alba' })
    *
-   * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
+   * @throws ServiceError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
-  async replacePlant(id: bigint, plant: P, options?: ChangeOptions): Promise<ReplacedPlant<P>> {
+  async replacePlant(id: bigint, plant: P, options?: WriteOptions): Promise<ReplacedPlant<P>> {
     const parameters = changeParameters(id, options)
     return this.#transport.call(
       buildRequest('put', '/plants/{id}', { ...parameters, body: plant }),
@@ -377,13 +418,13 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @example
    * const { plant, etag } = await plants.updatePlant(4n, { tag: null })
    *
-   * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
+   * @throws ServiceError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
   async updatePlant(
     id: bigint,
     patch: PlantPatch<P>,
-    options?: ChangeOptions,
+    options?: WriteOptions,
   ): Promise<TaggedPlant<P>> {
     const parameters = changeParameters(id, options)
     const contentType = 'application/merge-patch+json'
@@ -400,10 +441,10 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @example
    * await plants.deletePlant(4n, { ifMatch: etag })
    *
-   * @throws PlantStoreError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
+   * @throws ServiceError with the condition `plant-not-found` or, with `ifMatch`, `plant-changed`
    * @throws UnknownOutcomeError with `ifMatch`
    */
-  async deletePlant(id: bigint, options?: ChangeOptions): Promise<void> {
+  async deletePlant(id: bigint, options?: WriteOptions): Promise<void> {
     const parameters = changeParameters(id, options)
     return this.#transport.call(
       buildRequest('delete', '/plants/{id}', parameters),
@@ -424,7 +465,7 @@ class PlantStoreClient<P extends Plant = Plant> {
    * @example
    * const { changes, cursor } = await plants.listChanges({ after, wait: 30 })
    *
-   * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
+   * @throws ServiceError with the condition `cursor-malformed` or `cursor-expired`
    */
   async listChanges(query: ChangeQuery = {}, options?: CallOptions): Promise<ChangePage<P>> {
     return fetchChanges(this.#transport, query, options)
@@ -441,9 +482,9 @@ class PlantStoreClient<P extends Plant = Plant> {
    *   after = cursor
    * }
    *
-   * @throws PlantStoreError with the condition `cursor-malformed` or `cursor-expired`
+   * @throws ServiceError with the condition `cursor-malformed` or `cursor-expired`
    */
-  changes(options: ChangesOptions = {}): AsyncGenerator<Change<P>, void, void> {
+  changes(options: FollowOptions = {}): AsyncGenerator<Change<P>, void, void> {
     return followChanges(this.#transport, options)
   }
 }

@@ -1,35 +1,67 @@
 import { type ErrorCode, errorCodes } from '../core/generated/error-codes.gen.ts'
 import { propertiesOf } from '../core/known.ts'
+import type { ChangeCounts } from './plants.ts'
 
-/** The service responded, but not with the requested result. */
-export abstract class ResponseError extends Error {
-  /** The HTTP status. */
-  readonly status: number
+/** All copies of the client share it, whereas each has classes of its own. */
+const BRAND = Symbol.for('plant-store-client.error')
+
+/** What an error says of the response. */
+interface ErrorDetails extends ErrorOptions {
+  readonly status?: number | undefined
+  readonly requestId?: string | null | undefined
+  readonly retryAfter?: number | undefined
+}
+
+/** The base class of the client's errors. `isPlantStoreError` recognizes them. */
+export abstract class PlantStoreError extends Error {
+  /** The name of the error code in the contract. Only a ServiceError has one. */
+  declare readonly condition?: ErrorCode
+  /** The HTTP status. Undefined if the error is not that of one response. */
+  readonly status: number | undefined
+  /** The `X-Request-Id` of the last response. Undefined if there was none. Include it when you report a problem. */
+  readonly requestId: string | undefined
   /** Seconds to wait before repeating the request, if the response has a `Retry-After` in seconds. */
   readonly retryAfter: number | undefined
 
-  constructor(message: string, status: number, retryAfter?: number) {
-    super(message)
-    this.status = status
-    this.retryAfter = retryAfter
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details)
+    this.status = details.status
+    this.requestId = details.requestId ?? undefined
+    this.retryAfter = details.retryAfter
   }
+
+  /** @internal */
+  get [BRAND]() {
+    return true
+  }
+}
+
+/**
+ * Whether a value is an error of the client. Unlike `instanceof`, it also recognizes those of another copy, such as
+ * `plant-store/client` next to `plant-store-client`. `name` tells them apart.
+ *
+ * @example
+ * const isTaken = isPlantStoreError(error) && error.condition === 'plant-exists'
+ */
+export function isPlantStoreError(error: unknown): error is PlantStoreError {
+  return BRAND in propertiesOf(error)
 }
 
 /**
  * The service rejected the request with an error from the contract. The message comes from the service.
  *
  * @example
- * const isTaken = error instanceof PlantStoreError && error.condition === 'plant-exists'
+ * const isTaken = error instanceof ServiceError && error.condition === 'plant-exists'
  */
-export class PlantStoreError extends ResponseError {
-  override readonly name = 'PlantStoreError'
-  /** The name of the error code in the contract. */
-  readonly condition: ErrorCode
+export class ServiceError extends PlantStoreError {
+  override readonly name = 'ServiceError'
+  declare readonly status: number
+  override readonly condition: ErrorCode
   /** The error code, such as 40901. */
   readonly error: number
 
-  constructor(condition: ErrorCode, message: string, retryAfter?: number) {
-    super(message, errorCodes[condition].status, retryAfter)
+  constructor(condition: ErrorCode, message: string, details?: ErrorDetails) {
+    super(message, { ...details, status: errorCodes[condition].status })
     this.condition = condition
     this.error = errorCodes[condition].error
   }
@@ -40,10 +72,15 @@ export class PlantStoreError extends ResponseError {
  * the body.
  *
  * @example
- * if (error instanceof UnexpectedAnswerError) console.error(`check the url: ${error.message}`)
+ * if (error instanceof UnexpectedResponseError) console.error(`check the url: ${error.message}`)
  */
-export class UnexpectedAnswerError extends ResponseError {
-  override readonly name = 'UnexpectedAnswerError'
+export class UnexpectedResponseError extends PlantStoreError {
+  override readonly name = 'UnexpectedResponseError'
+  declare readonly status: number
+
+  constructor(message: string, status: number, details?: ErrorDetails) {
+    super(message, { ...details, status })
+  }
 }
 
 /**
@@ -53,7 +90,7 @@ export class UnexpectedAnswerError extends ResponseError {
  * @example
  * if (error instanceof ConnectionError) console.error(error.message, error.cause)
  */
-export class ConnectionError extends Error {
+export class ConnectionError extends PlantStoreError {
   override readonly name = 'ConnectionError'
 }
 
@@ -66,52 +103,53 @@ export class ConnectionError extends Error {
  * @example
  * if (error instanceof UnknownOutcomeError) console.log(await plants.getPlant(4n))
  */
-export class UnknownOutcomeError extends Error {
+export class UnknownOutcomeError extends PlantStoreError {
   override readonly name = 'UnknownOutcomeError'
 }
 
 /**
- * A part of the plants failed; `cause` is its error, in which an index such as `body/17` counts from `start`. An attempt
- * that the service rejected stored none of the part. One that failed in another way may have stored all of it.
- * The plants before `start` are stored. Those from `end` on were not sent. To continue, call `createPlants` with the
- * same plants again: those that are already stored stay unchanged.
+ * A part of the plants or changes failed; `cause` is its error, in which an index such as `body/17` counts from `start`.
+ * If the service rejected the part, none of it was stored. If it failed in another way, all of it may have been stored.
+ * The plants or changes before `start` are stored. Those from `end` on were not sent. To continue, call the method again
+ * with those from `start` on.
  *
  * @example
- * if (error instanceof BatchError) console.error(`plants ${error.start} to ${error.end - 1}`, error.cause)
+ * if (error instanceof BatchError) console.error(`${error.start} to ${error.end - 1}`, error.cause)
  */
-export class BatchError extends Error {
+export class BatchError extends PlantStoreError {
   override readonly name = 'BatchError'
-  /** The index of the first plant of the part that failed. */
+  /** The index of the first plant or change of the part that failed. */
   readonly start: number
-  /** The index after its last plant. */
+  /** The index after its last one. */
   readonly end: number
-  /** The number of plants before `start` that were created. */
-  readonly created: number
-  /** The number of plants before `start` that were already stored. */
-  readonly replayed: number
+  /** The effects of those before `start`. */
+  readonly counts: ChangeCounts
 
-  constructor({ start, end, created, replayed }: FailedPart, options: { readonly cause: unknown }) {
-    const { message = String(options.cause) } = propertiesOf(options.cause)
-    const [plants, they] =
-      end - start === 1 ? [`plant ${start}`, 'it'] : [`plants ${start} to ${end - 1}`, 'they']
-    const advice = `; ${they} may have been stored, and calling again is safe`
-    super(`${plants} failed: ${message}${mayBeStored(options.cause) ? advice : ''}`, options)
+  constructor({ noun, start, end, counts }: FailedPart, options: { readonly cause: unknown }) {
+    const { cause } = options
+    const { message = String(cause) } = propertiesOf(cause)
+    const items = end - start === 1 ? `${noun} ${start}` : `${noun}s ${start} to ${end - 1}`
+    const advice = '; this part may have been stored, and sending it again is safe'
+    const { requestId } = cause instanceof PlantStoreError ? cause : {}
+    super(`${items} failed: ${message}${mayBeStored(cause) ? advice : ''}`, { cause, requestId })
     this.start = start
     this.end = end
-    this.created = created
-    this.replayed = replayed
+    this.counts = counts
   }
 }
 
 /** Whether the service may have stored the part: it did not respond, reported its own failure, or sent nonsense. */
 function mayBeStored(cause: unknown): boolean {
-  if (cause instanceof ConnectionError) return true
-  return cause instanceof ResponseError && (cause.status < 300 || cause.status >= 500)
+  if (!(cause instanceof PlantStoreError)) return false
+  const { status = 0 } = cause
+  return status < 300 || status >= 500
 }
 
-type FailedPart = Pick<BatchError, 'start' | 'end' | 'created' | 'replayed'>
+type FailedPart = Pick<BatchError, 'start' | 'end' | 'counts'> & {
+  readonly noun: 'plant' | 'change'
+}
 
-/** Whether an error is a PlantStoreError with a given condition. */
-export function hasCondition(error: unknown, condition: ErrorCode): error is PlantStoreError {
-  return error instanceof PlantStoreError && error.condition === condition
+/** Whether an error is a ServiceError with a given condition. */
+export function hasCondition(error: unknown, condition: ErrorCode): error is ServiceError {
+  return error instanceof ServiceError && error.condition === condition
 }

@@ -45,7 +45,7 @@ type FieldsPatch<P extends Plant> = {
 
 /**
  * A change for `changePlants`: `create`, `replace`, `update` or `remove`, like the methods for one plant. `ifMatch` works
- * as in `ChangeOptions`. With `ifContent` in its place, the plant must still have exactly this content.
+ * as in `WriteOptions`. With `ifContent` in its place, the plant must still have exactly this content.
  *
  * @example
  * const rename: PlantChange = { op: 'update', id: 4n, name: 'Abies alba', ifMatch: etag }
@@ -57,6 +57,14 @@ export type PlantChange<P extends Plant = Plant> =
   | Expecting<Schemas['PlantRemove'], P>
 
 type Expecting<Change, P extends Plant> = Omit<Change, 'ifContent'> & { ifContent?: P }
+
+/**
+ * The number of changes by their effect. `unchanged` counts those without one.
+ *
+ * @example
+ * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
+ */
+export type ChangeCounts = Schemas['ChangeCounts']
 
 /**
  * A committed change to one plant. `removed` has no `plant`; the others have the whole plant after the change.

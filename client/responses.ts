@@ -5,7 +5,7 @@ import { propertiesOf } from '../core/known.ts'
 import { members } from '../core/members/members.gen.ts'
 import { isValueOf, type Member } from '../core/members/members.ts'
 import { entityTag, withoutCoding } from '../core/members/plant-version.ts'
-import { PlantStoreError, type ResponseError, UnexpectedAnswerError } from './errors.ts'
+import { type PlantStoreError, ServiceError, UnexpectedResponseError } from './errors.ts'
 import { parseJson } from './json.ts'
 import type { Change, Plant, StoredPlant } from './plants.ts'
 
@@ -31,14 +31,17 @@ const ENTITY_TAG = /^(?:W\/)?"(.*)"$/
 /** What a plant has apart from its id. */
 const contentMembers = members.filter(({ name }) => name !== 'id')
 
+/** The header with which the service identifies a request. */
+export const REQUEST_ID = 'x-request-id'
+
 /** How many characters of an unexpected response an error message quotes. */
 const EXCERPT_LENGTH = 200
 
 /**
  * The parsed content of a success.
  *
- * @throws PlantStoreError if the response is an error of the contract
- * @throws UnexpectedAnswerError if the response violates the contract
+ * @throws ServiceError if the response is an error of the contract
+ * @throws UnexpectedResponseError if the response violates the contract
  */
 export function readContent<Content>(
   result: ApiResponse,
@@ -127,7 +130,7 @@ function isError(value: unknown): value is Schemas['Error'] {
 /**
  * The entity tag of a response as the service sent it, because one that a proxy has changed does not match `If-Match`.
  *
- * @throws UnexpectedAnswerError if there is none
+ * @throws UnexpectedResponseError if there is none
  */
 export function readEntityTag(result: ApiResponse): string {
   const version = ENTITY_TAG.exec(result.response.headers.get('etag') ?? '')?.[1]
@@ -149,20 +152,21 @@ export function readPlantCount({ response }: ApiResponse) {
 }
 
 /** The error for a response that is a failure or violates the contract. */
-export function toError({ response, text }: ApiResponse): ResponseError {
+export function toError({ response, text }: ApiResponse): PlantStoreError {
   const { status, headers, url } = response
   const seconds = headers.get('retry-after') ?? ''
   const retryAfter = /^\d+$/.test(seconds) ? Number(seconds) : undefined
+  const details = { requestId: headers.get(REQUEST_ID), retryAfter }
   const error = parseContent(text, [])
   const condition = isError(error) && findErrorCode(status, error.error)
-  if (condition) return new PlantStoreError(condition, error.message, retryAfter)
+  if (condition) return new ServiceError(condition, error.message, details)
   const location = headers.get('location')
   const message = [
     `unexpected response from ${url}: status ${status}`,
     ...(location === null ? [] : [`redirect to ${location}`]),
     ...(text ? [text.slice(0, EXCERPT_LENGTH)] : []),
   ].join(': ')
-  return new UnexpectedAnswerError(message, status, retryAfter)
+  return new UnexpectedResponseError(message, status, details)
 }
 
 function findErrorCode(status: number, error: number): ErrorCode | undefined {

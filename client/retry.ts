@@ -1,5 +1,5 @@
 import { retry } from '../core/time/retries.ts'
-import { ConnectionError, hasCondition, ResponseError, UnknownOutcomeError } from './errors.ts'
+import { ConnectionError, hasCondition, PlantStoreError, UnknownOutcomeError } from './errors.ts'
 
 /** When and how often a request is retried. Times are in milliseconds. */
 export interface RetryOptions {
@@ -68,9 +68,9 @@ export async function withRetries<Result>(
     jitter: true,
     delayAfter: (error) => {
       if (!isTransient(error)) return undefined
-      const retryAfterMs = error instanceof ResponseError ? 1000 * (error.retryAfter ?? 0) : 0
+      const retryAfterMs = 1000 * (error.retryAfter ?? 0)
       if (retryAfterMs > maxRetryDelay && !isEndless) return undefined
-      if (mayHaveTakenEffect(error)) earlier = error
+      if (error.status !== TOO_MANY_REQUESTS) earlier = error
       return retryAfterMs
     },
     signal,
@@ -93,16 +93,15 @@ async function attemptOnce<Result>(
 }
 
 /** The error for a change that was refused after an attempt that may have taken effect. */
-export function unknownOutcome(earlier: Error, { message }: Error): UnknownOutcomeError {
+export function unknownOutcome(
+  earlier: Error,
+  { message, requestId }: PlantStoreError,
+): UnknownOutcomeError {
   const text = `the change may have taken effect: ${earlier.message}, then ${message}`
-  return new UnknownOutcomeError(text, { cause: earlier })
+  return new UnknownOutcomeError(text, { cause: earlier, requestId })
 }
 
-function isTransient(error: unknown): error is ResponseError | ConnectionError {
+function isTransient(error: unknown): error is PlantStoreError {
   if (error instanceof ConnectionError) return true
-  return error instanceof ResponseError && TRANSIENT.has(error.status)
-}
-
-function mayHaveTakenEffect(error: ResponseError | ConnectionError): boolean {
-  return !(error instanceof ResponseError && error.status === TOO_MANY_REQUESTS)
+  return error instanceof PlantStoreError && TRANSIENT.has(Number(error.status))
 }

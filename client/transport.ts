@@ -1,7 +1,7 @@
 import { ConnectionError } from './errors.ts'
 import { explainBlocked, parseUrl } from './origin.ts'
 import type { ApiRequest } from './requests.ts'
-import type { ApiResponse } from './responses.ts'
+import { type ApiResponse, REQUEST_ID } from './responses.ts'
 import { type RetryOptions, type WaitOptions, withRetries } from './retry.ts'
 
 /**
@@ -18,9 +18,10 @@ export interface ClientOptions extends RetryOptions {
   readonly url: string | URL
   /**
    * An access token with the scopes of the operations that you call, or a function that supplies one. It is called for
-   * each attempt. What it throws, the call throws.
+   * each attempt. What it throws, the call throws. It can be an environment variable: if that is not set or empty,
+   * `createClient` throws.
    */
-  readonly token: string | (() => string | Promise<string>)
+  readonly token: string | (() => string | Promise<string>) | undefined
   /**
    * The function that sends each request. Replace it to use a proxy, for example.
    *
@@ -37,12 +38,12 @@ export interface ClientOptions extends RetryOptions {
 }
 
 /**
- * Options of a call.
+ * Options of a call. `retries` and `timeout` replace those of the client.
  *
  * @example
- * await plants.getPlant(4n, { signal: AbortSignal.timeout(1000) })
+ * await plants.getPlant(4n, { retries: 0, timeout: 1000, signal })
  */
-export interface CallOptions {
+export interface CallOptions extends Pick<RetryOptions, 'retries' | 'timeout'> {
   /** Aborts the call, including its retries. A change may still have taken effect. */
   readonly signal?: AbortSignal | undefined
 }
@@ -72,12 +73,14 @@ export class Transport {
   call<Result>(
     request: ApiRequest,
     read: (result: ApiResponse, earlier?: Error) => Result,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
     wait?: WaitOptions,
   ): Promise<Result> {
+    const own = this.#options
+    const { retries = own.retries, timeout = own.timeout, signal } = options
     return withRetries(
       async (attemptSignal, earlier) => read(await this.#send(request, attemptSignal), earlier),
-      this.#options,
+      { ...own, retries, timeout },
       signal,
       wait,
     )
@@ -85,7 +88,8 @@ export class Transport {
 
   async #send({ target, ...init }: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
     const { token, fetch = globalThis.fetch, int64Fields = [] } = this.#options
-    const bearer = typeof token === 'string' ? token : await supply(token, signal)
+    const bearer = typeof token === 'function' ? await supply(token, signal) : token
+    if (!isToken(bearer)) throw new TypeError('the function of the option token returned no token')
     const request = new Request(this.#baseUrl + target, {
       ...init,
       headers: { ...init.headers, Authorization: `Bearer ${bearer}` },
@@ -100,7 +104,8 @@ export class Transport {
     } catch (cause) {
       const advice = response ? undefined : explainBlocked(this.#baseUrl, cause)
       const message = `no response from ${this.#baseUrl}`
-      throw new ConnectionError(advice ? `${message}: ${advice}` : message, { cause })
+      const requestId = response?.headers.get(REQUEST_ID)
+      throw new ConnectionError(advice ? `${message}: ${advice}` : message, { cause, requestId })
     }
   }
 }
@@ -137,10 +142,14 @@ function requirePlatform(): void {
   throw new TypeError('the client needs Node 22 or later, or a browser that has JSON.rawJSON')
 }
 
-/** Programs in JavaScript can pass anything, such as an environment variable that is not set. */
+/** An environment variable can be missing or empty. */
 function requireToken(token: unknown): void {
-  if (typeof token === 'function' || typeof token === 'string') return
+  if (typeof token === 'function' || isToken(token)) return
   throw new TypeError(
-    'the option token is missing: expected an access token, or a function that returns one',
+    'the option token is missing or empty: expected an access token, or a function that returns one',
   )
+}
+
+function isToken(token: unknown): token is string {
+  return typeof token === 'string' && token.trim() !== ''
 }

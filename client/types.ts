@@ -1,22 +1,14 @@
 import type { components, operations } from '../core/generated/api.gen.ts'
-import type { Change, Plant, StoredPlant } from './plants.ts'
+import type { Change, ChangeCounts, Plant, StoredPlant } from './plants.ts'
 import type { CallOptions } from './transport.ts'
 
 /**
  * How many plants `createPlants` created, and how many were already stored with the same content or repeated.
  *
  * @example
- * const { created, replayed }: BatchResult = await plants.createPlants([{ id: 4n, name: 'Abies alba Mill.' }])
+ * const { created, unchanged }: BatchResult = await plants.createPlants([{ id: 4n, name: 'Abies alba Mill.' }])
  */
-export type BatchResult = components['schemas']['BatchResult']
-
-/**
- * The number of changes by their effect. `unchanged` counts those without one.
- *
- * @example
- * const { created, changed, removed, unchanged }: ChangeCounts = await plants.changePlants([{ op: 'remove', id: 4n }])
- */
-export type ChangeCounts = components['schemas']['ChangeCounts']
+export type BatchResult = Pick<ChangeCounts, 'created' | 'unchanged'>
 
 /**
  * Selects a page of plants: those that follow the id `after` in the order `sort`, with exactly the `tag` or without one (`untagged`),
@@ -123,16 +115,16 @@ export interface UnconditionalOptions extends CallOptions {
 }
 
 /**
- * Options of a change.
+ * Options of a change to one plant.
  *
  * @example
  * const { plant, etag } = await plants.getPlant(4n)
  * await plants.replacePlant(4n, { ...plant, name: 'Abies alba' }, { ifMatch: etag })
  */
-export interface ChangeOptions extends CallOptions {
+export interface WriteOptions extends CallOptions {
   /**
    * The `etag` of the version to change. If the plant has another version, nothing changes and the call
-   * throws a PlantStoreError with the condition `plant-changed`. Without it, the change overwrites any
+   * throws a ServiceError with the condition `plant-changed`. Without it, the change overwrites any
    * version.
    */
   readonly ifMatch?: string | undefined
@@ -234,7 +226,7 @@ export interface ChangePage<P extends Plant = Plant> {
  * @example
  * for await (const change of plants.changes({ after: cursor, signal })) console.log(change)
  */
-export interface ChangesOptions extends CallOptions {
+export interface FollowOptions extends CallOptions {
   /** Begin after this cursor, or at the end of the feed with `latest`. The default is the oldest retained change. */
   readonly after?: ChangeQuery['after']
   /**

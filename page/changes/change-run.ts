@@ -3,9 +3,9 @@ import {
   type ChangeCounts,
   type Plant,
   type PlantStoreClient,
-  PlantStoreError,
+  ServiceError,
   type StoredPlant,
-  type UnexpectedAnswerError,
+  type UnexpectedResponseError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
 import { limits } from '../../core/generated/limits.gen.ts'
@@ -161,7 +161,7 @@ export class ChangeRun<Each extends Intent> {
         if (isRace(error) && canRead && races < RACES_MAX) {
           races += 1
           isOutdated = true
-          isUncertain ||= !(error instanceof PlantStoreError)
+          isUncertain ||= !(error instanceof ServiceError)
         } else if (isRefusal(error)) {
           return await this.#sendHalves(rest, error, { isUncertain, isAlone })
         } else {
@@ -234,7 +234,7 @@ export class ChangeRun<Each extends Intent> {
   /** Finds out which steps the service refuses, or sends fewer at a time. */
   async #sendHalves(
     steps: readonly Step<Each>[],
-    error: PlantStoreError | UnexpectedAnswerError,
+    error: ServiceError | UnexpectedResponseError,
     sending: Sending,
   ): Promise<void> {
     const { areAlike, onRefused } = this.#options
@@ -315,7 +315,7 @@ async function sendAlone(
   if (stored === undefined) await client.createPlant({ ...(next as Plant), id }, options)
   else {
     const { plant, etag: ifMatch } = await client.getPlant(id, options)
-    if (!hasSameContent(plant, stored)) throw new PlantStoreError('plant-changed', 'has changed')
+    if (!hasSameContent(plant, stored)) throw new ServiceError('plant-changed', 'has changed')
     const condition = { ...options, ifMatch }
     if (next === undefined) await client.deletePlant(id, condition)
     else await client.updatePlant(id, toPatch(stored, next), condition)

@@ -1,7 +1,7 @@
 import {
-  PlantStoreError,
+  ServiceError,
   type StoredPlant,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { hasCondition } from '../../client/errors.ts'
@@ -14,7 +14,7 @@ export interface Refusal<Each extends Intent> {
   /** Without a final period. */
   readonly reason: string
   /** What the service has refused it with. */
-  readonly error?: PlantStoreError | UnexpectedAnswerError
+  readonly error?: ServiceError | UnexpectedResponseError
   /** The plant that is stored instead. */
   readonly stored?: StoredPlant | undefined
   /** Whether it adds a plant, and did not because a different one has its id. */
@@ -40,9 +40,9 @@ export function isRace(error: unknown): boolean {
 }
 
 /** Whether sending the same again is useless. */
-export function isRefusal(error: unknown): error is PlantStoreError | UnexpectedAnswerError {
-  if (error instanceof UnexpectedAnswerError) return isTooLarge(error)
-  return error instanceof PlantStoreError && (isTooLarge(error) || REFUSED.has(error.status))
+export function isRefusal(error: unknown): error is ServiceError | UnexpectedResponseError {
+  if (error instanceof UnexpectedResponseError) return isTooLarge(error)
+  return error instanceof ServiceError && (isTooLarge(error) || REFUSED.has(error.status))
 }
 
 /** Whether fewer changes at a time can succeed. */
@@ -52,12 +52,12 @@ export function isTooLarge({ status }: { readonly status: number }): boolean {
 
 /** Whether a request that failed may have changed plants. */
 export function mayHaveTakenEffect(error: unknown): boolean {
-  return !(error instanceof PlantStoreError) || ![401, 403, 429].includes(error.status)
+  return !(error instanceof ServiceError) || ![401, 403, 429].includes(error.status)
 }
 
 /** Why the service refuses the change of a plant. */
-export function describeRefusal(error: PlantStoreError | UnexpectedAnswerError): string {
-  if (error instanceof UnexpectedAnswerError) return 'A proxy refuses the plant as too large'
+export function describeRefusal(error: ServiceError | UnexpectedResponseError): string {
+  if (error instanceof UnexpectedResponseError) return 'A proxy refuses the plant as too large'
   if (error.condition === 'plant-exists') return TAKEN
   return `The service refuses the plant: ${messageOf(error)}`
 }

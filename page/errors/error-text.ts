@@ -1,7 +1,7 @@
 import {
   ConnectionError,
-  PlantStoreError,
-  UnexpectedAnswerError,
+  ServiceError,
+  UnexpectedResponseError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { propertiesOf } from '../../core/known.ts'
@@ -14,13 +14,13 @@ const TRANSIENT = new Set([408, 429, 500, 502, 503, 504])
 export function explain(error: unknown): string {
   if (error instanceof SignInError) return error.message
   if (error instanceof ConnectionError) return 'The service could not be reached.'
-  if (error instanceof UnexpectedAnswerError) {
+  if (error instanceof UnexpectedResponseError) {
     return `The service, or a proxy in front of it, responded with status ${error.status}.`
   }
   if (error instanceof UnknownOutcomeError) {
     return 'The connection was lost, so it is unknown whether this was saved. Sending it again is safe.'
   }
-  if (!(error instanceof PlantStoreError)) return `Unexpected error: ${String(error)}`
+  if (!(error instanceof ServiceError)) return `Unexpected error: ${String(error)}`
   if (error.status === 401) return 'The token is unknown, expired or revoked.'
   if (error.status === 429) return `Too many requests. Try again in ${error.retryAfter} seconds.`
   if (error.status === 413) return 'The text of this plant is too long for this service.'
@@ -28,7 +28,7 @@ export function explain(error: unknown): string {
 }
 
 /** The message of the service without the index of a change, which is alone in its list once it is refused. */
-export function messageOf({ message }: PlantStoreError): string {
+export function messageOf({ message }: ServiceError): string {
   return message.replace(/^body\/0: /, '').replace(/^body\/0/, 'body')
 }
 
@@ -47,5 +47,5 @@ export function isTransient(error: unknown): boolean {
 /** Whether the service or the issuer no longer accepts the person or the token, or never did. */
 export function isRejected(error: unknown): boolean {
   if (error instanceof SignInError) return error.kind === 'ended'
-  return error instanceof PlantStoreError && error.status === 401
+  return error instanceof ServiceError && error.status === 401
 }

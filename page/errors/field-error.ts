@@ -1,4 +1,4 @@
-import { PlantStoreError } from '../../client/client.ts'
+import { ServiceError } from '../../client/client.ts'
 import { inPlainWords } from '../../core/members/member-text.ts'
 import { contentMembers } from '../model/current-members.ts'
 import { memberLabel } from '../text/display-text.ts'
@@ -9,7 +9,7 @@ export function explainField(error: unknown): {
   readonly name?: string
   readonly problem?: string
 } {
-  if (!(error instanceof PlantStoreError)) return {}
+  if (!(error instanceof ServiceError)) return {}
   const message = messageOf(error)
   if (error.condition === 'plant-exists') return { name: 'id', problem: toSentence(message) }
   if (error.status !== 400) return {}

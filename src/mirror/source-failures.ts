@@ -1,4 +1,4 @@
-import { ConnectionError, PlantStoreError, UnexpectedAnswerError } from '../../client/client.ts'
+import { ConnectionError, ServiceError, UnexpectedResponseError } from '../../client/client.ts'
 import { codeOf, UserError } from '../system/user-errors.ts'
 
 /** Ends a mirror command until the operator does something. The message says what, in one line. */
@@ -14,7 +14,7 @@ const RESTART =
 const NEW_TOKEN =
   'the source rejects the access token; create one there with "plant-store token create --scope read"'
 
-const ADVICE: { readonly [condition in PlantStoreError['condition']]?: string } = {
+const ADVICE: { readonly [condition in ServiceError['condition']]?: string } = {
   'cursor-expired': RESTART,
   'cursor-malformed': RESTART,
   'token-missing': NEW_TOKEN,
@@ -34,13 +34,13 @@ export function explainFailure(error: unknown): unknown {
     if (error.cause instanceof MirrorError) return error.cause
     return new SourceUnavailable(`${error.message}: ${describeCause(error)}`)
   }
-  const isResponse = error instanceof PlantStoreError || error instanceof UnexpectedAnswerError
+  const isResponse = error instanceof ServiceError || error instanceof UnexpectedResponseError
   if (!isResponse) return error
   const { status, message } = error
   if (status >= 500 || status === 429 || status === 408) {
     return new SourceUnavailable(`the source responds with status ${status}: ${message}`)
   }
-  if (!(error instanceof PlantStoreError)) return brokenAnswer(`an ${message}`)
+  if (!(error instanceof ServiceError)) return brokenAnswer(`an ${message}`)
   return new MirrorError(ADVICE[error.condition] ?? `the source refuses the request: ${message}`)
 }
 

@@ -44,7 +44,7 @@ testInBrowser(t, 'web apps call the service', (_open, browser) => {
     const result = await page.evaluate(useEverything, { url, token })
     t.strictSame(result, {
       created: { name: 'Abies alba Mill.', tag: 'Tree' },
-      batch: { created: 3, replayed: 0 },
+      batch: { created: 3, unchanged: 0 },
       hasTag: true,
       isKnown: true,
       changed: 'Abies alba',

@@ -1,11 +1,6 @@
 /** Following changes with the client. */
 import t, { type Test } from 'tap'
-import {
-  type Change,
-  type ClientOptions,
-  createClient,
-  PlantStoreError,
-} from '../../client/client.ts'
+import { type Change, type ClientOptions, createClient, ServiceError } from '../../client/client.ts'
 import { contentOf, EXPIRED, latestCursor } from '../helpers/plants/changes.ts'
 import { createIn } from '../helpers/plants/single-changes.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
@@ -162,7 +157,7 @@ t.test('changes throws what retrying cannot repair', async (t) => {
     [EXPIRED, 'cursor-expired'],
   ] as const) {
     const error = await thrownBy(client.changes({ after }).next())
-    t.ok(error instanceof PlantStoreError)
+    t.ok(error instanceof ServiceError)
     t.match(error, { condition })
   }
   const { client: rejected, proxy } = await connect(t)

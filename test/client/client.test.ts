@@ -209,9 +209,10 @@ t.test('a function supplies a fresh token for each attempt', async (t) => {
   t.strictSame(tokens, [])
 })
 
-t.test('a token that is not set is rejected', async (t) => {
-  const message = /^the option token is missing: expected an access token, or a function /
-  for (const token of [undefined, 5, {}]) {
+t.test('a token that is not set or empty is rejected', async (t) => {
+  const message =
+    /^the option token is missing or empty: expected an access token, or a function that returns one$/
+  for (const token of [undefined, '', ' \n', 5, {}]) {
     const options = { url: 'http://127.0.0.1', token: token as string }
     t.throws(() => createClient(options), { name: 'TypeError', message })
   }
@@ -232,6 +233,11 @@ t.test('a call whose token cannot be supplied rejects without a request', async 
   t.equal(await thrownBy(failing.listPlants()), failure)
   const invalid = createClient({ url, token: () => 'no\nheader' })
   t.match(await thrownBy(invalid.listPlants()), { name: 'TypeError' })
+  for (const supplied of ['', ' ', undefined] as string[]) {
+    const empty = createClient({ url, token: async () => supplied })
+    const message = 'the function of the option token returned no token'
+    t.match(await thrownBy(empty.listPlants()), { name: 'TypeError', message })
+  }
 
   const { promise: asked, resolve } = Promise.withResolvers<void>()
   const pending = createClient({ url, token: () => new Promise(() => resolve()) })

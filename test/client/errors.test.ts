@@ -1,10 +1,17 @@
 /** The errors for requests that the service rejects, and for responses that violate the contract. */
 import t, { type Test } from 'tap'
-import { createClient, type PlantStoreClient, PlantStoreError } from '../../client/client.ts'
+import {
+  createClient,
+  isPlantStoreError,
+  type PlantStoreClient,
+  PlantStoreError,
+  ServiceError,
+} from '../../client/client.ts'
 import type { OperationId } from '../../core/contract/operation-types.ts'
 import { errorCodes } from '../../core/generated/error-codes.gen.ts'
+import { bundleClient } from '../../tools/build/client-bundle.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
-import { answered, connectThrough, type Fault, HTML, thrownBy } from './faulty-proxy.ts'
+import { answered, connectThrough, type Fault, HTML, lost, thrownBy } from './faulty-proxy.ts'
 
 let service: Service
 t.before(async () => {
@@ -16,15 +23,18 @@ const connect = (t: Test, ...faults: Fault[]) => connectThrough(t, service, faul
 const json = (status: number, value: unknown, headers = {}): Fault =>
   answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(value))
 
+const notFound = (head: object) => json(404, { error: 40402, message: 'x' }, head)
+const changed = (head: object) => json(412, { error: 41201, message: 'x' }, head)
+
 t.test('each error of the contract has its condition, status and number', async (t) => {
   const { client, proxy } = await connect(t)
   for (const [condition, { status, error }] of Object.entries(errorCodes)) {
     // Fetch repeats a request that gets 421 (RFC 9110 §15.5.20).
     proxy.faults = Array(2).fill(json(status, { error, message: 'on purpose' }))
     const thrown = await thrownBy(client.getPlant(1n))
-    t.ok(thrown instanceof PlantStoreError)
+    t.ok(thrown instanceof ServiceError && thrown instanceof PlantStoreError)
     const expected = { condition, status, error, message: 'on purpose', retryAfter: undefined }
-    t.match(thrown, { name: 'PlantStoreError', ...expected })
+    t.match(thrown, { name: 'ServiceError', ...expected })
   }
 })
 
@@ -40,11 +50,68 @@ t.test('a Retry-After in seconds is reported, and one with a date is not', async
   }
 })
 
+t.test('every error has the X-Request-Id of its response, if there was one', async (t) => {
+  const head = { 'x-request-id': 'of the response' }
+  const tagged = { ifMatch: '"x"' }
+  const cut: Fault = ({ response, cut }) => response.writeHead(200, head).write('[', () => cut())
+  const plants = [{ id: 1n, name: 'Abies' }]
+  const cases: [name: string, faults: Fault[], call: (client: PlantStoreClient) => unknown][] = [
+    ['ServiceError', [notFound(head)], (client) => client.getPlant(1n)],
+    ['UnexpectedResponseError', [answered(302, head)], (client) => client.getPlant(1n)],
+    ['ConnectionError', [lost, cut], (client) => client.listPlants()],
+    ['UnknownOutcomeError', [lost, changed(head)], (client) => client.deletePlant(1n, tagged)],
+    ['BatchError', [answered(500, head)], (client) => client.createPlants(plants)],
+  ]
+  for (const [name, faults, call] of cases) {
+    const { client } = await connectThrough(t, service, faults, { retries: faults.length - 1 })
+    const error = await thrownBy(Promise.resolve(call(client)))
+    t.match(error, { name, requestId: 'of the response' })
+    t.ok(error instanceof PlantStoreError)
+  }
+  const { client } = await connect(t, lost)
+  const error = await thrownBy(client.createPlants(plants))
+  t.match(error, { requestId: undefined, cause: { requestId: undefined } })
+})
+
+t.test('a requestId is that of the service', async (t) => {
+  const ids: unknown[] = []
+  const { url, token } = service
+  const client = createClient({
+    url,
+    token,
+    fetch: async (request) => {
+      const response = await fetch(request)
+      ids.push(response.headers.get('x-request-id'))
+      return response
+    },
+  })
+  const { requestId } = (await thrownBy(client.getPlant(404n))) as PlantStoreError
+  t.type(requestId, 'string')
+  t.same(ids, [requestId])
+})
+
+t.test('isPlantStoreError recognizes the errors of another copy of the client', async (t) => {
+  const module = `data:text/javascript,${encodeURIComponent(await bundleClient())}`
+  const copy: typeof import('../../client/client.ts') = await import(module)
+  const own = await thrownBy(createClient(service).getPlant(404n))
+  const other = await thrownBy(copy.createClient(service).getPlant(404n))
+  t.notOk(other instanceof PlantStoreError)
+  for (const error of [own, other, new copy.ConnectionError('x')]) {
+    t.ok(isPlantStoreError(error))
+    t.ok(copy.isPlantStoreError(error))
+  }
+  t.match(other, { name: 'ServiceError', condition: 'plant-not-found' })
+  for (const value of [new Error('x'), new TypeError('x'), { name: 'ServiceError' }, null, 'x']) {
+    t.notOk(isPlantStoreError(value))
+  }
+})
+
 /** A call of each method that sends a request. */
 const CALLS = {
   createPlant: (client) => client.createPlant({ id: 1n, name: 'Abies' }),
   createPlants: (client) => causeOf(client.createPlants([{ id: 1n, name: 'Abies' }])),
   changePlants: (client) => client.changePlants([{ op: 'remove', id: 1n }]),
+  changePlantsInParts: (client) => causeOf(client.changePlantsInParts([{ op: 'remove', id: 1n }])),
   listPlants: (client) => client.listPlants(),
   plants: (client) => client.plants().next(),
   listTags: (client) => client.listTags(),
@@ -57,7 +124,7 @@ const CALLS = {
   listChanges: (client) => client.listChanges(),
   changes: (client) => client.changes().next(),
 } satisfies Record<
-  OperationId | 'plants' | 'tags' | 'changes',
+  OperationId | 'changePlantsInParts' | 'plants' | 'tags' | 'changes',
   (client: PlantStoreClient) => Promise<unknown>
 >
 
@@ -91,10 +158,10 @@ const UNEXPECTED: readonly (readonly [string, fault: Fault, status: number, end:
   ),
 ]
 for (const [what, fault, status, end] of UNEXPECTED) {
-  t.test(`${what} is an UnexpectedAnswerError`, async (t) => {
+  t.test(`${what} is an UnexpectedResponseError`, async (t) => {
     const { client, proxy } = await connect(t, fault)
     const error = (await thrownBy(client.getPlant(1n))) as Error
-    t.match(error, { name: 'UnexpectedAnswerError', retryAfter: undefined, status })
+    t.match(error, { name: 'UnexpectedResponseError', retryAfter: undefined, status })
     t.ok(error.message.startsWith(`unexpected response from ${proxy.url}/plants/1: status `))
     t.ok(error.message.endsWith(`: ${end}`), error.message)
     t.equal(proxy.requests.length, 1, 'the redirect is not followed')
@@ -106,7 +173,7 @@ t.test('no method takes a page of a proxy, or null, for a result', async (t) => 
   for (const [name, call] of Object.entries(CALLS)) {
     for (const fault of [answered(200, HTML, page), json(200, null)]) {
       proxy.faults = [fault]
-      t.match(await thrownBy(call(client)), { name: 'UnexpectedAnswerError', status: 200 }, name)
+      t.match(await thrownBy(call(client)), { name: 'UnexpectedResponseError', status: 200 }, name)
     }
   }
 })
@@ -184,7 +251,7 @@ for (const [name, contents] of Object.entries(INVALID_CONTENT)) {
     for (const [what, content] of Object.entries(contents)) {
       proxy.faults = [json(200, content, tag)]
       const error = await thrownBy(CALLS[name as OperationId](client))
-      t.match(error, { name: 'UnexpectedAnswerError', status: 200 }, what)
+      t.match(error, { name: 'UnexpectedResponseError', status: 200 }, what)
     }
   })
 }
@@ -202,7 +269,7 @@ t.test('a response without the header that its operation needs is unexpected', a
   ]
   for (const [call, content, headers] of cases) {
     proxy.faults = [json(200, content, headers)]
-    t.match(await thrownBy(call()), { name: 'UnexpectedAnswerError', status: 200 })
+    t.match(await thrownBy(call()), { name: 'UnexpectedResponseError', status: 200 })
   }
 })
 

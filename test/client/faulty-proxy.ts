@@ -74,8 +74,8 @@ export function answeredInstead(...[status, headers, body]: Answering): Fault {
 /** The error of an attempt that may have taken effect, and how to cause it when it has. */
 export const AMBIGUOUS: Readonly<Record<string, Fault>> = {
   ConnectionError: lostResponse,
-  PlantStoreError: answeredInstead(...busy),
-  UnexpectedAnswerError: answeredInstead(504),
+  ServiceError: answeredInstead(...busy),
+  UnexpectedResponseError: answeredInstead(504),
 }
 
 export interface FaultyProxy {

@@ -20,8 +20,8 @@ export const OPERATIONS: Readonly<Record<OperationId, OperationCall>> = {
   ],
   createPlants: [
     async (client, id) => {
-      const { created, replayed } = await client.createPlants([{ id, name: 'created' }])
-      return created + replayed
+      const { created, unchanged } = await client.createPlants([{ id, name: 'created' }])
+      return created + unchanged
     },
     () => 1,
     { name: 'created', tag: null },

@@ -86,7 +86,7 @@ for (const [name, [change, left]] of Object.entries(CHANGES)) {
       const { id, client, proxy, ifMatch, stored } = await prepare()
       proxy.faults = [...faults, overtaken(id)]
       const error = await thrownBy(change(client, id, ifMatch))
-      t.match(error, { name: 'PlantStoreError', condition: 'plant-changed' })
+      t.match(error, { name: 'ServiceError', condition: 'plant-changed' })
       t.match(await stored(), { name: 'by another' })
     }
   })
@@ -133,8 +133,8 @@ t.test('deletePlant throws plant-not-found if no attempt can have removed the pl
 t.test('a 404 of a retry is thrown unless it is plant-not-found', async (t) => {
   const elsewhere = '{"error":40401,"message":"unknown path /"}'
   for (const [body, error] of [
-    [elsewhere, 'PlantStoreError'],
-    ['<html>', 'UnexpectedAnswerError'],
+    [elsewhere, 'ServiceError'],
+    ['<html>', 'UnexpectedResponseError'],
   ]) {
     for (const name of ['deletePlant', 'a list that removes']) {
       const { id, client, ifMatch, stored } = await prepare(lost, answered(404, {}, body))
@@ -181,7 +181,7 @@ t.test('a list is refused for certain if no attempt can have taken effect', asyn
     for (const [changes, condition, message] of cases) {
       proxy.faults = [...faults]
       const error = await thrownBy(client.changePlants(changes))
-      t.match(error, { name: 'PlantStoreError', condition, message })
+      t.match(error, { name: 'ServiceError', condition, message })
     }
   }
   t.match(await stored(), { name: 'before' })
@@ -205,7 +205,7 @@ t.test('a list with ifContent may have taken effect in an earlier attempt', asyn
     const { client, id } = await prepare(lostResponse)
     const error = await thrownBy(client.changePlants([{ ...change, id }]))
     t.match(error, { name: 'UnknownOutcomeError' }, change.op)
-    t.match(await thrownBy(client.changePlants([{ ...change, id }])), { name: 'PlantStoreError' })
+    t.match(await thrownBy(client.changePlants([{ ...change, id }])), { name: 'ServiceError' })
   }
 })
 
@@ -213,14 +213,14 @@ t.test('a list without ifMatch throws the refusal of its last attempt', async (t
   const { client, id, proxy } = await prepare()
   proxy.faults = [lost, overtaken(id, () => removeFrom(service.store, id))]
   const error = await thrownBy(client.changePlants([{ op: 'update', id, name: 'x' }]))
-  t.match(error, { name: 'PlantStoreError', condition: 'plant-not-found' })
+  t.match(error, { name: 'ServiceError', condition: 'plant-not-found' })
 })
 
 t.test('a list that is too large is not split, and throws an error', async (t) => {
   const { client, id, proxy } = await prepare(tooLarge)
   const changes: PlantChange[] = [id, id + 1n].map((id) => ({ op: 'update', id, tag: 'Tree' }))
   t.match(await thrownBy(client.changePlants(changes)), {
-    name: 'PlantStoreError',
+    name: 'ServiceError',
     condition: 'changes-too-large',
     status: 413,
     message: /more than 8388608 bytes of stored plants/,

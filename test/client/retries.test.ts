@@ -3,6 +3,7 @@
 import { getEventListeners } from 'node:events'
 import t, { type Test } from 'tap'
 import type { ClientOptions } from '../../client/client.ts'
+import { known } from '../../core/known.ts'
 import { importPlants } from '../helpers/plants/import-plants.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
 import {
@@ -77,7 +78,7 @@ t.test('a request is retried as often as configured, and the last failure is thr
     t.equal(proxy.requests.length, retries + 1)
   }
   const { client } = await connect(t, [lost, answered(503, HTML, 'down')], { retries: 1 })
-  t.match(await thrownBy(client.listPlants()), { name: 'UnexpectedAnswerError', status: 503 })
+  t.match(await thrownBy(client.listPlants()), { name: 'UnexpectedResponseError', status: 503 })
 })
 
 for (const [random, delays] of [
@@ -131,6 +132,43 @@ t.test('an attempt that times out is retried', async (t) => {
     name: 'ConnectionError',
     cause: { name: 'TimeoutError' },
   })
+})
+
+t.test('a call can have retries and a timeout of its own', async (t) => {
+  const { client, proxy } = await connect(t, [], { retries: 1, timeout: 20_000 })
+  const calls: [call: () => Promise<unknown>, requests: number][] = [
+    [() => client.listPlants({}, { retries: 0 }), 1],
+    [() => client.listPlants({}, { retries: 2 }), 3],
+    [() => client.listPlants({}, { retries: undefined }), 2],
+    [() => client.listTags({}, { timeout: 20_000 }), 2],
+    [() => client.plants({}, { retries: 0 }).next(), 1],
+    [() => client.changes({ retries: 2 }).next(), 3],
+    [() => client.deletePlant(1n, { retries: 0 }), 1],
+    [() => client.getPlant(1n, { retries: 0 }), 1],
+    [() => client.changePlantsInParts([{ op: 'remove', id: 1n }], { retries: 0 }), 1],
+  ]
+  for (const [call, requests] of calls) {
+    proxy.faults = Array(9).fill(lost)
+    proxy.requests.length = 0
+    await t.rejects(call())
+    t.equal(proxy.requests.length, requests, String(call))
+  }
+  proxy.faults = [silence]
+  t.match(await thrownBy(client.listPlants({}, { retries: 0, timeout: 30 })), {
+    name: 'ConnectionError',
+    cause: { name: 'TimeoutError' },
+  })
+})
+
+t.test('the next page can have options of its own', async (t) => {
+  await plant()
+  await plant()
+  const { client, proxy } = await connect(t)
+  const { next } = await client.listPlants({ limit: 1 })
+  proxy.faults = Array(9).fill(lost)
+  proxy.requests.length = 0
+  await t.rejects(known(next)({ retries: 1 }))
+  t.equal(proxy.requests.length, 2)
 })
 
 const reason = new Error('enough')

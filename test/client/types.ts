@@ -3,13 +3,15 @@
  * them too.
  */
 import type {
+  ChangeCounts,
+  ErrorCode,
   PlantCount,
   PlantStoreClient,
-  PlantStoreError,
   ReadOptions,
+  ServiceError,
   TaggedPlant,
 } from '../../client/client.ts'
-import { createClient } from '../../client/client.ts'
+import { createClient, isPlantStoreError } from '../../client/client.ts'
 
 /** Whether two types are identical, not only assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -17,6 +19,8 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 export async function acceptsContractRequests(client: PlantStoreClient): Promise<void> {
   await client.createPlant({ id: 4n, name: 'x', tag: 'y' })
   await client.createPlants([{ id: 4n, name: 'x', tag: 'y' }] as const)
+  await client.changePlantsInParts([4n].map((id) => ({ op: 'update', id, tag: 'Tree' })))
+  await client.listTags({}, { retries: 0, timeout: 1000 })
   await client.changePlants([
     { op: 'create', id: 4n, name: 'x', tag: 'y' },
     { op: 'replace', id: 5n, name: 'x', ifMatch: '"x"' },
@@ -87,7 +91,7 @@ export async function returnsContractResponses(
     true satisfies Same<typeof plant.id, bigint>,
     true satisfies Same<typeof count, PlantCount | undefined>,
     true satisfies Same<typeof token.scopes, ('read' | 'write')[]>,
-    true satisfies Same<typeof batch, { created: number; replayed: number }>,
+    true satisfies Same<typeof batch, Pick<ChangeCounts, 'created' | 'unchanged'>>,
     true satisfies Same<typeof changed, number>,
     true satisfies Same<typeof plant.tag, string | undefined>,
     true satisfies Same<(typeof plants)[0]['id'], bigint>,
@@ -98,7 +102,14 @@ export async function returnsContractResponses(
   ]
 }
 
-export function isUntouched({ condition }: PlantStoreError): boolean {
+export function describe(error: unknown): string | undefined {
+  if (!isPlantStoreError(error)) return undefined
+  true satisfies Same<typeof error.condition, ErrorCode | undefined>
+  true satisfies Same<typeof error.status, number | undefined>
+  return error.requestId
+}
+
+export function isUntouched({ condition }: ServiceError): boolean {
   switch (condition) {
     case 'plant-changed':
     case 'plant-exists':
@@ -110,6 +121,8 @@ export function isUntouched({ condition }: PlantStoreError): boolean {
       return false
   }
 }
+
+createClient({ url: 'http://127.0.0.1:3000', token: process.env.TOKEN })
 
 // @ts-expect-error a token is needed
 createClient({ url: 'http://127.0.0.1:3000' })

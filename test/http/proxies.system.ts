@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createClient, PlantStoreError } from '../../client/client.ts'
+import { createClient, ServiceError } from '../../client/client.ts'
 import { freePort } from '../../tools/postgres/postgres-server.ts'
 import { until } from '../helpers/processes/until.ts'
 import { type Service, startService } from '../helpers/service/service.ts'
@@ -218,7 +218,7 @@ async function useClient(t: Test, url: string, service: Service): Promise<void> 
     const patched = await client.updatePlant(5n, { tag }, { ifMatch: etag })
     const content = { name, tag: 'x' }
     const replaced = await client.replacePlant(5n, content, { ifMatch: patched.etag })
-    await t.rejects(client.deletePlant(5n, { ifMatch: etag }), PlantStoreError)
+    await t.rejects(client.deletePlant(5n, { ifMatch: etag }), ServiceError)
     const ifMatch = replaced.etag ?? ''
     await client.changePlants([{ op: 'update', id: 5n, name, tag, ifMatch }])
     await client.deletePlant(5n, { ifMatch: patched.etag })

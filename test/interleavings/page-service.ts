@@ -1,7 +1,7 @@
 /** A service in memory, whose requests and responses take effect when the schedule says so. */
 
 import type { ChangeCounts, Plant, PlantChange } from '../../client/client.ts'
-import { ConnectionError, PlantStoreError } from '../../client/client.ts'
+import { ConnectionError, ServiceError } from '../../client/client.ts'
 import { members } from '../../core/members/members.gen.ts'
 import { describePlants } from '../../core/members/plant.ts'
 import type { PlantState } from '../../page/list/plant-list.ts'
@@ -83,13 +83,13 @@ export class PageService {
       const stored = plants.get(id)
       if (op === 'create') {
         if (hasSameContent(stored, change)) return { ...NOTHING, unchanged: 1 }
-        if (stored !== undefined) throw new PlantStoreError('plant-exists', 'exists')
+        if (stored !== undefined) throw new ServiceError('plant-exists', 'exists')
         this.#put(id, pickContent(change), 'page')
         return { ...NOTHING, created: 1 }
       }
-      if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
+      if (stored === undefined) throw new ServiceError('plant-not-found', 'not found')
       if (change.ifContent !== undefined && !hasSameContent(stored, change.ifContent))
-        throw new PlantStoreError('plant-changed', 'changed')
+        throw new ServiceError('plant-changed', 'changed')
       const next = op === 'remove' ? undefined : pickContent({ ...stored, ...change })
       if (hasSameContent(stored, next)) return { ...NOTHING, unchanged: 1 }
       watcher.onOverwrite(stored, next)

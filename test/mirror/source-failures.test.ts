@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ConnectionError, UnexpectedAnswerError } from '../../client/errors.ts'
+import { ConnectionError, UnexpectedResponseError } from '../../client/errors.ts'
 import { explainFailure, MirrorError, SourceUnavailable } from '../../src/mirror/source-failures.ts'
 
 t.test(
@@ -26,7 +26,7 @@ t.test('a mirror waits for a source that is busy, and stops at other errors', as
     [404, false],
     [499, false],
   ] as const) {
-    const error = explainFailure(new UnexpectedAnswerError('answer', status))
+    const error = explainFailure(new UnexpectedResponseError('answer', status))
     t.ok(error instanceof (isTemporary ? SourceUnavailable : MirrorError), `${status}`)
   }
 })

@@ -21,11 +21,12 @@ const UNPACKED_BYTES_MAX = 65_000
 /** Uses most of what the client exports. */
 const PROGRAM = `
 import {
-  type AccessToken, BatchError, type BatchResult, type CallOptions, type Change, type ChangeCounts, type ChangeOptions,
-  type ChangePage, type ChangeQuery, type ChangesOptions, type ClientOptions, ConnectionError, type CountQuery,
-  createClient, type ErrorCode, type NewPlant, type Page, parseJson, type Plant, type PlantChange, type PlantCount,
-  type PlantPatch, type PlantQuery, type PlantsQuery, PlantStoreError, type PlantStoreClient, type ReadOptions,
-  type ReplacedPlant, type StoredPlant, type TaggedPlant, type TagPage, type TagQuery, toJson, UnexpectedAnswerError, UnknownOutcomeError,
+  type AccessToken, BatchError, type BatchResult, type CallOptions, type Change, type ChangeCounts, type ChangePage,
+  type ChangeQuery, type ClientOptions, ConnectionError, type CountQuery, createClient, type ErrorCode,
+  type FollowOptions, isPlantStoreError, type NewPlant, type Page, parseJson, type Plant, type PlantChange,
+  type PlantCount, type PlantPatch, type PlantQuery, type PlantsQuery, type PlantStoreClient, PlantStoreError,
+  type ReadOptions, type ReplacedPlant, ServiceError, type StoredPlant, type TaggedPlant, type TagPage, type TagQuery,
+  toJson, UnexpectedResponseError, UnknownOutcomeError, type WriteOptions,
 } from 'plant-store-client'
 
 const LARGEST = 2n ** 63n - 1n
@@ -47,17 +48,18 @@ export async function run(url: string, token: string): Promise<string> {
   const tagQuery: TagQuery = { limit: 10 }
   const tags: TagPage = await store.listTags(tagQuery)
   const patch: PlantPatch = { tag: null }
-  const ifUnchanged: ChangeOptions = { ifMatch: read.etag }
+  const ifUnchanged: WriteOptions = { ifMatch: read.etag }
   const updated = await store.updatePlant(LARGEST, patch, ifUnchanged)
   const replaced: ReplacedPlant = await store.replacePlant(1n, { name: 'Acer rubrum L.' })
   const list: PlantChange[] = [{ op: 'update', id: 1n, tag: 'Tree' }, { op: 'remove', id: 2n }]
   const counts: ChangeCounts = await store.changePlants(list)
+  const inParts: ChangeCounts = await store.changePlantsInParts([{ op: 'remove', id: 3n }], { retries: 1, timeout: 60_000 })
   const all: PlantsQuery = { pageSize: 1 }
   const plants: StoredPlant[] = []
   for await (const plant of store.plants(all)) plants.push(plant)
   const changeQuery: ChangeQuery = { limit: 1 }
   const changePage: ChangePage = await store.listChanges(changeQuery)
-  const follow: ChangesOptions = { after: changePage.cursor }
+  const follow: FollowOptions = { after: changePage.cursor }
   const changes: string[] = []
   for await (const change of store.changes(follow)) {
     const { type, id, plant }: Change = change
@@ -71,15 +73,16 @@ export async function run(url: string, token: string): Promise<string> {
   const isSame = (parseJson(toJson(fir)) as StoredPlant).id === LARGEST
   return toJson({
     created: created.plant, batch, tag: read.plant.tag, isKnown: unchanged === undefined, found: page.plants, count,
-    tags: tags.tags, name: updated.plant.name, replaced: replaced.plant, counts, plants, changes, scopes, missing,
+    tags: tags.tags, name: updated.plant.name, replaced: replaced.plant, counts, inParts, plants, changes, scopes, missing,
     taken, isSame,
   })
 }
 
 function conditionOf(error: unknown): ErrorCode | undefined {
+  if (!(isPlantStoreError(error) && error instanceof PlantStoreError)) return undefined
   if (error instanceof BatchError) return conditionOf(error.cause)
-  const isOther = [ConnectionError, UnexpectedAnswerError, UnknownOutcomeError].some((type) => error instanceof type)
-  return error instanceof PlantStoreError && !isOther ? error.condition : undefined
+  const isOther = [ConnectionError, UnexpectedResponseError, UnknownOutcomeError].some((type) => error instanceof type)
+  return error instanceof ServiceError && !isOther ? error.condition : undefined
 }
 
 interface Tree extends Plant {
@@ -97,10 +100,11 @@ export async function measure(trees: PlantStoreClient<Tree>): Promise<number | u
 `
 
 const RESULT =
-  '{"created":{"name":"Abies alba Mill.","tag":"Tree"},"batch":{"created":2,"replayed":0},"tag":"Tree","isKnown":true,' +
+  '{"created":{"name":"Abies alba Mill.","tag":"Tree"},"batch":{"created":2,"unchanged":0},"tag":"Tree","isKnown":true,' +
   '"found":[{"id":9223372036854775807,"name":"Abies alba Mill.","tag":"Tree"}],"count":{"plants":2,"isExact":true},' +
   '"tags":["Tree"],"name":"Abies alba Mill.","replaced":{"id":1,"name":"Acer rubrum L."},' +
-  '"counts":{"created":0,"changed":1,"removed":1,"unchanged":0},"plants":[{"id":1,"name":"Acer rubrum L.","tag":"Tree"},' +
+  '"counts":{"created":0,"changed":1,"removed":1,"unchanged":0},' +
+  '"inParts":{"created":0,"changed":0,"removed":0,"unchanged":1},"plants":[{"id":1,"name":"Acer rubrum L.","tag":"Tree"},' +
   '{"id":9223372036854775807,"name":"Abies alba Mill."}],"changes":["created 1: Acer","created 2: Pinus",' +
   '"changed 9223372036854775807: Abies alba Mill.","changed 1: Acer rubrum L.","changed 1: Acer rubrum L.",' +
   '"removed 2: undefined"],"scopes":["read","write"],"missing":"plant-not-found","taken":"plant-exists","isSame":true}'

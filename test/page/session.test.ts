@@ -60,7 +60,7 @@ t.test('a session knows what its token permits', async (t) => {
   })
   const writer = await service.issueToken('writer', ['write'])
   t.match(await openSession(writer), { canRead: false, canWrite: true })
-  await t.rejects(openSession('wrong'), { name: 'PlantStoreError' })
+  await t.rejects(openSession('wrong'), { name: 'ServiceError' })
 })
 
 t.test('what a tab keeps has the same owner after a token is replaced', async (t) => {

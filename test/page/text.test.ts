@@ -2,8 +2,8 @@
 import t from 'tap'
 import {
   ConnectionError,
-  PlantStoreError,
-  UnexpectedAnswerError,
+  ServiceError,
+  UnexpectedResponseError,
   UnknownOutcomeError,
 } from '../../client/client.ts'
 import { members } from '../../core/members/members.gen.ts'
@@ -194,23 +194,23 @@ t.test('errors are explained, and some of them pass', async (t) => {
   for (const [error, text, passes] of [
     [new ConnectionError('x'), 'The service could not be reached.', true],
     [new UnknownOutcomeError('x'), /unknown whether this was saved/, true],
-    [new UnexpectedAnswerError('x', 502), /responded with status 502/, true],
-    [new UnexpectedAnswerError('x', 404), /responded with status 404/, false],
-    [new PlantStoreError('token-invalid', 'x'), /expired or revoked/, false],
+    [new UnexpectedResponseError('x', 502), /responded with status 502/, true],
+    [new UnexpectedResponseError('x', 404), /responded with status 404/, false],
+    [new ServiceError('token-invalid', 'x'), /expired or revoked/, false],
     [
-      new PlantStoreError('too-many-requests', 'x', 7),
+      new ServiceError('too-many-requests', 'x', { retryAfter: 7 }),
       'Too many requests. Try again in 7 seconds.',
       true,
     ],
-    [new PlantStoreError('body-too-large', 'x'), /too long/, false],
-    [new PlantStoreError('store-busy', 'the store is busy', 1), 'The store is busy.', true],
-    [new PlantStoreError('read-only-mirror', 'a mirror'), 'A mirror.', false],
+    [new ServiceError('body-too-large', 'x'), /too long/, false],
+    [new ServiceError('store-busy', 'the store is busy'), 'The store is busy.', true],
+    [new ServiceError('read-only-mirror', 'a mirror'), 'A mirror.', false],
     [
-      new PlantStoreError('plant-changed', 'body/0: plant 4 has changed'),
+      new ServiceError('plant-changed', 'body/0: plant 4 has changed'),
       'Plant 4 has changed.',
       false,
     ],
-    [new PlantStoreError('invalid-body', 'body/0/id must be an int64'), /^Body\/id must/, false],
+    [new ServiceError('invalid-body', 'body/0/id must be an int64'), /^Body\/id must/, false],
     [new TypeError('a bug'), 'Unexpected error: TypeError: a bug', false],
     [undefined, 'Unexpected error: undefined', false],
   ] as const) {

@@ -1,7 +1,7 @@
 /** Runs of changes that lose requests and responses. `interleavings/` tests them among others, and canceled ones. */
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { createClient, PlantStoreError, type StoredPlant } from '../../../client/client.ts'
+import { createClient, ServiceError, type StoredPlant } from '../../../client/client.ts'
 import { save } from '../../../page/changes/change-run.ts'
 import type { Intent } from '../../../page/changes/intent.ts'
 import {
@@ -157,7 +157,7 @@ t.test('what the service has not done is not taken back', async (t) => {
   const token = await service.issueToken('read only', ['read'])
   const client = createClient({ url: service.url, token })
   const canceled = new Error('canceled')
-  const changePlants = () => Promise.reject(new PlantStoreError('plant-changed', 'changed'))
+  const changePlants = () => Promise.reject(new ServiceError('plant-changed', 'changed'))
   for (const [each, error, refusals] of [
     [client, canceled, 0],
     [clientWith(client, { changePlants }), undefined, 3],

@@ -1,7 +1,7 @@
 /** Drafts of plants with own fields. */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { PlantStoreError, type StoredPlant } from '../../../client/client.ts'
+import { ServiceError, type StoredPlant } from '../../../client/client.ts'
 import { extendContract, loadContract } from '../../../core/contract/contract.ts'
 import { type ChangeClient, save } from '../../../page/changes/change-run.ts'
 import type { Draft } from '../../../page/drafts/draft.ts'
@@ -17,8 +17,7 @@ function recorder(stored: StoredPlant) {
   const { id: _, ...content } = stored
   const client = {
     changePlants: async ([{ ifContent, ...change }]: [{ ifContent: object }]) => {
-      if (!isDeepStrictEqual(ifContent, content))
-        throw new PlantStoreError('plant-changed', 'changed')
+      if (!isDeepStrictEqual(ifContent, content)) throw new ServiceError('plant-changed', 'changed')
       calls.push(change)
       return { created: 0, changed: 1, removed: 0, unchanged: 0 }
     },
@@ -114,10 +113,7 @@ t.test('a deletion does not depend on what was typed', async (t) => {
 t.test('a limit that the service checks is reported at its field', async (t) => {
   const { client, saver } = recorder(FIR)
   const changePlants = async () => {
-    throw new PlantStoreError(
-      'invalid-body',
-      'body/0/height must be an int32 from 0 to 10000 or null',
-    )
+    throw new ServiceError('invalid-body', 'body/0/height must be an int32 from 0 to 10000 or null')
   }
   Object.assign(client, { changePlants })
   const drafts = new Drafts()
@@ -132,14 +128,14 @@ t.test('any member can be the one that the service refuses', async (t) => {
     t,
     extendContract(loadContract(), [{ name: 'a/b~c', schema: { type: 'string', title: 'ABC' } }]),
   )
-  const explained = (message: string) => explainField(new PlantStoreError('invalid-body', message))
+  const explained = (message: string) => explainField(new ServiceError('invalid-body', message))
   const problem = 'ABC must not be empty.'
   t.strictSame(explained('body/a~1b~0c must not be empty'), { name: 'a/b~c', problem })
   t.strictSame(explained('body/name must be text'), { name: 'name', problem: 'Name must be text.' })
   t.strictSame(explained('body must be an object'), {})
   t.strictSame(explained('body/0/name must be text'), explained('body/name must be text'))
-  const taken = explainField(new PlantStoreError('plant-exists', 'body/0: plant 7 already exists'))
+  const taken = explainField(new ServiceError('plant-exists', 'body/0: plant 7 already exists'))
   t.strictSame(taken, { name: 'id', problem: 'Plant 7 already exists.' })
-  t.strictSame(explainField(new PlantStoreError('plant-changed', 'body/name differs')), {})
+  t.strictSame(explainField(new ServiceError('plant-changed', 'body/name differs')), {})
   t.strictSame(explainField(new TypeError('body/name is a bug')), {})
 })

@@ -3,7 +3,7 @@ import {
   ConnectionError,
   type Plant,
   type PlantChange,
-  PlantStoreError,
+  ServiceError,
   UnknownOutcomeError,
 } from '../../../../client/client.ts'
 import { members } from '../../../../core/members/members.gen.ts'
@@ -155,11 +155,11 @@ function applyTo(plants: Plants, change: PlantChange) {
       return 'created'
     }
     if (hasSameContent(stored, change)) return 'unchanged'
-    throw new PlantStoreError('plant-exists', 'exists')
+    throw new ServiceError('plant-exists', 'exists')
   }
-  if (stored === undefined) throw new PlantStoreError('plant-not-found', 'not found')
+  if (stored === undefined) throw new ServiceError('plant-not-found', 'not found')
   if (change.ifContent !== undefined && !hasSameContent(stored, change.ifContent))
-    throw new PlantStoreError('plant-changed', 'changed')
+    throw new ServiceError('plant-changed', 'changed')
   if (op === 'remove') {
     plants.delete(id)
     return 'removed'
