@@ -4,12 +4,14 @@ import { once } from 'node:events'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
 import type { Change } from '../service/store/change-feed.ts'
 import { makeFolder } from '../tools/tap/temporary-folders.ts'
+import { startFaulty } from './faults/faulty-service.ts'
 import { cleanEnvironment, withoutTap } from './helpers/processes/command.ts'
 import { type Service, startService } from './helpers/service/service.ts'
 
@@ -45,6 +47,50 @@ t.test('the Python example reads all pages', { skip: noRequests }, async (t) => 
   t.teardown(() => child.kill())
   t.equal(await text(child.stdout), ids.map((id) => `${id} plant ${id}\n`).join(''))
 })
+
+const PROGRAMS = [
+  { language: 'python', file: 'plants.py', command: ['python3', '-u'], skip: noRequests },
+  { language: 'go', file: 'plants.go', command: ['go', 'run'], skip: skipUnless('go', 'version') },
+]
+
+for (const { language, file, command, skip } of PROGRAMS) {
+  const [program = '', ...args] = command
+  t.test(`the program in ${language} keeps a copy in spite of failures`, { skip }, async (t) => {
+    const { service, injection } = await startFaulty(t, [
+      { operation: 'createPlant', first: 1, cut: 'before-response' },
+      { operation: 'listPlants', nth: 2, cut: 'in-body' },
+      { operation: 'listPlants', nth: 3, error: 'too-many-requests', retryAfter: 1 },
+      { operation: 'listChanges', nth: 2, error: 'store-busy', retryAfter: 1 },
+      { operation: 'listChanges', nth: 4, error: 'cursor-expired' },
+    ])
+    for (const start of [0, 1000]) {
+      const body = Array.from({ length: 1000 }, (_, index) => ({ id: start + index, name: 'x' }))
+      t.match(await service.call({ path: '/plants/batch', body }), { status: 200 })
+    }
+    const [code = ''] = codeBlocks('docs/other-languages.md', language)
+    const folder = makeFolder(t, tmpdir())
+    writeFileSync(join(folder, file), code.replaceAll(ADDRESS, service.url))
+    const child = spawn(program, [...args, file], {
+      cwd: folder,
+      detached: true,
+      env: { ...cleanEnvironment(), TOKEN: service.token },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    // `go run` starts another process.
+    t.teardown(() => process.kill(-Number(child.pid)))
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const prints = async (line: string) => t.equal((await lines.next()).value, line)
+
+    await prints('2001 plants')
+    await service.call({ method: 'PATCH', path: '/plants/4', body: { name: 'y' } })
+    await prints('changed 4: 2001 plants')
+    await prints('2001 plants')
+    await service.call({ method: 'DELETE', path: `/plants/${2n ** 63n - 1n}` })
+    await prints(`removed ${2n ** 63n - 1n}: 2000 plants`)
+    const failed = injection.requests.flatMap(({ fault }) => (fault === undefined ? [] : [fault]))
+    t.same(new Set(failed).size, injection.faults.length)
+  })
+}
 
 t.test("the README's tour gets the responses that it announces", async (t) => {
   const service = await startService(t, { inFile: true })
