@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
-import type { Change } from '../service/store/change-feed.ts'
 import { makeFolder } from '../tools/tap/temporary-folders.ts'
 import { startFaulty } from './faults/faulty-service.ts'
 import { cleanEnvironment, withoutTap } from './helpers/processes/command.ts'
+import { codeBlocksOf, takeTour } from './helpers/processes/tour.ts'
 import { type Service, startService } from './helpers/service/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -97,19 +97,8 @@ t.test("the README's tour gets the responses that it announces", async (t) => {
   const folder = makeFolder(t, tmpdir())
   cpSync(join(ROOT, 'data/sample.csv'), join(folder, 'data/sample.csv'))
   writeFileSync(join(folder, 'data/access-token'), `${service.token}\n`)
-  const [tour = ''] = /^## Tour$[\s\S]*?^## /m.exec(read('README.md')) ?? []
-  const commands = codeBlocksOf(tour, 'sh').join('').replaceAll(ADDRESS, service.url)
-  const script = commands.replaceAll('npx plant-store', COMMAND)
   const env = { ...cleanEnvironment(), PLANT_STORE_DATABASE: service.database }
-  // Not a socket, which one command would shut down for all.
-  const output = `{ ${script}\n} > output`
-  const child = spawn('bash', ['-e', '-c', output], { cwd: folder, env, stdio: 'ignore' })
-  t.strictSame(await once(child, 'close'), [0, null])
-  const printed = readFileSync(join(folder, 'output'), 'utf8')
-  const statuses = Array.from(printed.matchAll(/^HTTP\/1\.1 (\d+)/gm), ([, status]) => status)
-  t.strictSame(statuses, ['200', '200', '200', '409', '401', '200', '412', '200'])
-  const changes: Change[] = JSON.parse(printed.slice(printed.lastIndexOf('[{"cursor"')))
-  t.equal(changes.length, 2)
+  await takeTour(t, folder, service.url, COMMAND, env)
 })
 
 t.test("the README's example of the client works", async (t) => {
@@ -297,11 +286,6 @@ t.test('each request in docs/plants.http gets the status in its title', async (t
 /** The code blocks of a document in a language, in order. */
 function codeBlocks(document: string, language: string): string[] {
   return codeBlocksOf(read(document), language)
-}
-
-function codeBlocksOf(markdown: string, language: string): string[] {
-  const blocks = markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)
-  return [...blocks].flatMap(([, name, code = '']) => (name === language ? [code] : []))
 }
 
 /** Why a test that needs a command is skipped: `false` if the command succeeds. */
