@@ -109,14 +109,29 @@ interface Operation {
 const contract: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } =
   parse(read('openapi.yaml'))
 
+const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `\`${method.toUpperCase()} ${path}\``,
+    scopes: [operation['x-scope']]
+      .flat()
+      .map((scope) => `\`${scope}\``)
+      .join(' and '),
+  })),
+)
+
 t.test('README.md has a row for every operation, with its scopes', async (t) => {
   const readme = read('README.md')
-  for (const [path, methods] of Object.entries(contract.paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const scopes = [operation['x-scope']].flat().map((scope) => `\`${scope}\``)
-      const row = `| \`${method.toUpperCase()} ${path}\` | ${scopes.join(' and ')} |`
-      t.ok(readme.includes(row), `add the row ${row} … to the table of operations in README.md`)
-    }
+  for (const { name, scopes } of operations) {
+    const row = `| ${name} | ${scopes} |`
+    t.ok(readme.includes(row), `add the row ${row} … to the table of operations in README.md`)
+  }
+})
+
+t.test('docs/access.md has every operation in the row of its scopes', async (t) => {
+  const lines = read('docs/access.md').split('\n')
+  for (const { name, scopes } of operations) {
+    const row = lines.find((line) => line.startsWith(`| ${scopes} |`))
+    t.ok(row?.includes(name), `add ${name} to the row of ${scopes} in docs/access.md`)
   }
 })
 

@@ -4,13 +4,15 @@ import { once } from 'node:events'
 import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import ts from 'typescript'
-import type { Change } from '../service/store/change-feed.ts'
 import { makeFolder } from '../tools/tap/temporary-folders.ts'
+import { startFaulty } from './faults/faulty-service.ts'
 import { cleanEnvironment, withoutTap } from './helpers/processes/command.ts'
+import { codeBlocksOf, takeTour } from './helpers/processes/tour.ts'
 import { type Service, startService } from './helpers/service/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -46,24 +48,57 @@ t.test('the Python example reads all pages', { skip: noRequests }, async (t) => 
   t.equal(await text(child.stdout), ids.map((id) => `${id} plant ${id}\n`).join(''))
 })
 
+const PROGRAMS = [
+  { language: 'python', file: 'plants.py', command: ['python3', '-u'], skip: noRequests },
+  { language: 'go', file: 'plants.go', command: ['go', 'run'], skip: skipUnless('go', 'version') },
+]
+
+for (const { language, file, command, skip } of PROGRAMS) {
+  const [program = '', ...args] = command
+  t.test(`the program in ${language} keeps a copy in spite of failures`, { skip }, async (t) => {
+    const { service, injection } = await startFaulty(t, [
+      { operation: 'createPlant', first: 1, cut: 'before-response' },
+      { operation: 'listPlants', nth: 2, cut: 'in-body' },
+      { operation: 'listPlants', nth: 3, error: 'too-many-requests', retryAfter: 1 },
+      { operation: 'listChanges', nth: 2, error: 'store-busy', retryAfter: 1 },
+      { operation: 'listChanges', nth: 4, error: 'cursor-expired' },
+    ])
+    for (const start of [0, 1000]) {
+      const body = Array.from({ length: 1000 }, (_, index) => ({ id: start + index, name: 'x' }))
+      t.match(await service.call({ path: '/plants/batch', body }), { status: 200 })
+    }
+    const [code = ''] = codeBlocks('docs/other-languages.md', language)
+    const folder = makeFolder(t, tmpdir())
+    writeFileSync(join(folder, file), code.replaceAll(ADDRESS, service.url))
+    const child = spawn(program, [...args, file], {
+      cwd: folder,
+      detached: true,
+      env: { ...cleanEnvironment(), TOKEN: service.token },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    // `go run` starts another process.
+    t.teardown(() => process.kill(-Number(child.pid)))
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    const prints = async (line: string) => t.equal((await lines.next()).value, line)
+
+    await prints('2001 plants')
+    await service.call({ method: 'PATCH', path: '/plants/4', body: { name: 'y' } })
+    await prints('changed 4: 2001 plants')
+    await prints('2001 plants')
+    await service.call({ method: 'DELETE', path: `/plants/${2n ** 63n - 1n}` })
+    await prints(`removed ${2n ** 63n - 1n}: 2000 plants`)
+    const failed = injection.requests.flatMap(({ fault }) => (fault === undefined ? [] : [fault]))
+    t.same(new Set(failed).size, injection.faults.length)
+  })
+}
+
 t.test("the README's tour gets the responses that it announces", async (t) => {
   const service = await startService(t, { inFile: true })
   const folder = makeFolder(t, tmpdir())
   cpSync(join(ROOT, 'data/sample.csv'), join(folder, 'data/sample.csv'))
   writeFileSync(join(folder, 'data/access-token'), `${service.token}\n`)
-  const [tour = ''] = /^## Tour$[\s\S]*?^## /m.exec(read('README.md')) ?? []
-  const commands = codeBlocksOf(tour, 'sh').join('').replaceAll(ADDRESS, service.url)
-  const script = commands.replaceAll('npx plant-store', COMMAND)
   const env = { ...cleanEnvironment(), PLANT_STORE_DATABASE: service.database }
-  // Not a socket, which one command would shut down for all.
-  const output = `{ ${script}\n} > output`
-  const child = spawn('bash', ['-e', '-c', output], { cwd: folder, env, stdio: 'ignore' })
-  t.strictSame(await once(child, 'close'), [0, null])
-  const printed = readFileSync(join(folder, 'output'), 'utf8')
-  const statuses = Array.from(printed.matchAll(/^HTTP\/1\.1 (\d+)/gm), ([, status]) => status)
-  t.strictSame(statuses, ['200', '200', '200', '409', '401', '200', '412', '200'])
-  const changes: Change[] = JSON.parse(printed.slice(printed.lastIndexOf('[{"cursor"')))
-  t.equal(changes.length, 2)
+  await takeTour(t, folder, service.url, COMMAND, env)
 })
 
 t.test("the README's example of the client works", async (t) => {
@@ -274,11 +309,6 @@ t.test('each request in docs/plants.http gets the status in its title', async (t
 /** The code blocks of a document in a language, in order. */
 function codeBlocks(document: string, language: string): string[] {
   return codeBlocksOf(read(document), language)
-}
-
-function codeBlocksOf(markdown: string, language: string): string[] {
-  const blocks = markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)
-  return [...blocks].flatMap(([, name, code = '']) => (name === language ? [code] : []))
 }
 
 /** Why a test that needs a command is skipped: `false` if the command succeeds. */

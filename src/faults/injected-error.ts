@@ -21,7 +21,7 @@ interface Example {
   readonly request: FastifyRequest
 }
 
-const challenges = new Challenges(undefined, false)
+const challenges = new Challenges(undefined, true)
 
 /** The errors that have headers. */
 const WITH_HEADERS: { readonly [Code in ErrorCode]?: (example: Example) => ApiError } = {

@@ -2,7 +2,10 @@
 import type { PlantStoreClient } from '../../client/client.ts'
 import type { OperationId } from '../../core/contract/operation-types.ts'
 
-/** A call for a plant, its result, and the plant that is stored afterwards. */
+/**
+ * A call for a plant, its result, and the plant that is stored afterwards. The result must be the same whatever other
+ * plants are stored, and if an earlier attempt has already made the change: our-client.test.ts runs all calls at once.
+ */
 export type OperationCall = readonly [
   call: (client: PlantStoreClient, id: bigint) => Promise<unknown>,
   result: (id: bigint) => unknown,

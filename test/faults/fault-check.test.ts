@@ -4,7 +4,11 @@ import { loadContract } from '../../core/contract/contract.ts'
 import type { Fault } from '../../src/faults/fault.ts'
 import { FaultInjection } from '../../src/faults/fault-injection.ts'
 
-const injection = new FaultInjection(loadContract())
+const contract = loadContract()
+const injection = new FaultInjection(contract)
+const operations = Object.values(contract.paths).flatMap((item) =>
+  Object.values(item).map(({ operationId }) => operationId),
+)
 
 const COUNT = 'must be an int32 from 1 to 1000000'
 const cut = 'before-work'
@@ -69,7 +73,7 @@ const REFUSED: readonly [fault: object, problem: string][] = [
   ),
   [
     { cut, operation: 'createPlan' },
-    '/operation must be listPlants, createPlant, changePlants, createPlants, getPlant, replacePlant, updatePlant, deletePlant, listChanges, listTags or getToken',
+    `/operation must be ${operations.slice(0, -1).join(', ')} or ${operations.at(-1)}`,
   ],
   [{ error: 'plant-exists' }, `/error ${ANY_ERROR}`],
   [{ error: 'busy' }, `/error ${ANY_ERROR}`],

@@ -107,7 +107,7 @@ export async function startService(
   const start = performance.now()
   const child = spawn(command, rest, {
     cwd: project,
-    env: { ...environment, PLANT_STORE_TOKEN: TOKEN },
+    env: { PLANT_STORE_TOKEN: TOKEN, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })

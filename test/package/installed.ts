@@ -41,7 +41,7 @@ t.test('the package contains the built files and nothing else', async (t) => {
     [
       '{CHANGELOG,README}.md',
       'tools/bench/{README.md,results/*.svg}',
-      'data/nursery.*',
+      'data/{nursery.*,sample.csv}',
       'deploy/{*.service,*/*}',
       'docs/*.{http,md}',
       'docs/{*.svg,nursery.png,page*.png}',

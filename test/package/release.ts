@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { takeTour } from '../helpers/processes/tour.ts'
 import { CHECKOUT, checkPage, emptyFolder, startService } from './installation.ts'
 
 const RELEASE = join(CHECKOUT, 'dist/release')
@@ -87,6 +88,17 @@ for (const [architecture, machine] of Object.entries(MACHINES)) {
     await checkPage(t, service.url)
     await service.stop()
     t.strictSame(readdirSync(join(elsewhere, 'data')), ['plants.db'])
+
+    await t.test("the README's commands work in its folder", async (t) => {
+      const [, commands = ''] =
+        /```sh\n(tar [\s\S]*?)```/.exec(readFileSync(join(content, 'README.md'), 'utf8')) ?? []
+      const [unpack, start] = commands.replaceAll('linux-x64', `linux-${architecture}`).split('\n')
+      t.equal(unpack, `tar -xzf ${name}.tar.gz && cd ${name}`)
+      const environment = { PLANT_STORE_TOKEN: undefined }
+      const { url, stop } = await startService(t, { environment }, content, [String(start)])
+      await takeTour(t, content, url, String(start))
+      await stop()
+    })
   })
 }
 

@@ -13,6 +13,7 @@ export const GUIDES = [
   'webhooks',
   'access',
   'client',
+  'other-languages',
   'own-fields',
   'consistency',
   'testing',
@@ -110,7 +111,7 @@ class GuideRenderer extends Renderer {
     return unique
   }
 
-  /** A link to a file that is not served becomes text with the path of the file in the package. */
+  /** A link to a file that is not served becomes text. */
   override link(link: Tokens.Link): string {
     const [, relative, anchor = ''] = RELATIVE_LINK.exec(link.href) ?? []
     if (relative === undefined) return super.link(link)
@@ -119,8 +120,7 @@ class GuideRenderer extends Renderer {
     const guide = GUIDES.find((name) => path === `docs/${name}.md`)
     if (guide !== undefined) return super.link({ ...link, href: guide + anchor })
     if (path === CONTRACT.path) return super.link({ ...link, href: CONTRACT.url })
-    const text = this.parser.parseInline(link.tokens)
-    return text.includes(path) ? text : `${text} <span class="file">(${path})</span>`
+    return this.parser.parseInline(link.tokens)
   }
 
   // People who use only the keyboard scroll what is wider than their screen.
@@ -171,7 +171,7 @@ function toDocument(title: string, menu: string, content: string): string {
 </header>
 <div class="columns">
 ${menu}<main>
-${content}<footer>Files such as <code>docs/deploying.md</code> are in the package <code>plant-store</code>.</footer>
+${content}<footer>The package <code>plant-store</code> has more guides, for those who run the service.</footer>
 </main>
 </div>
 </body>

@@ -57,7 +57,7 @@ export function closeSlowConnections(
 
 /**
  * A write counts in full in `writableLength` until the system has accepted all of it. Only the handle knows how much
- * remains; node:net uses it too, to detect progress.
+ * remains; node:net uses it too, to detect progress (nodejs/node#44157).
  */
 function countUnread(
   connection: Socket & { _handle?: { writeQueueSize?: number } | null },

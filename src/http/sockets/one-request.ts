@@ -93,7 +93,8 @@ export function oneRequestPerConnection(
     connections.add(connection)
     connection.once('close', () => connections.delete(connection))
     const { destroySoon } = connection
-    // Node calls this after the last response. It would reset the connection if the client is still sending.
+    // Node calls this after the last response. It would reset the connection if the client is still sending
+    // (nodejs/node#12339).
     connection.destroySoon = () => {
       if (connection[latest]?.req.complete) return destroySoon.call(connection)
       takeNoMore(connection)
@@ -121,7 +122,7 @@ function takeNoMore(connection: TrackedSocket): void {
       return PARSE_NO_MORE
     }
   }
-  // From now on, Node passes the bytes that it reads to this listener instead of the parser.
+  // From now on, Node passes the bytes that it reads to this listener instead of the parser (nodejs/node#50850).
   connection.removeAllListeners('data').on('data', () => connection.pause())
   connection.pause()
   connection.destroySoon = () => {}

@@ -111,7 +111,8 @@ export function createFastify({
   rejectConnect(server, reject)
   requestMetrics?.watch(app)
   requestMetrics?.watchConnections(counts)
-  // A client can end its side after its last request and still read the response. Node has no option for this.
+  // A client can end its side after its last request and still read the response. Node has no option for this
+  // (nodejs/node#36819).
   Object.assign(server, { httpAllowHalfOpen: true })
   return app
 }

@@ -54,6 +54,10 @@ for (const path of PATHS) {
   })
 }
 
+t.test('the guides name no document that is not served', async (t) => {
+  for (const path of PATHS) t.notMatch((await read(path)).replace(/ href="[^"]*"/g, ''), /\.md\b/)
+})
+
 t.test('the links in the contract lead to existing guides and headings', async (t) => {
   const links = JSON.stringify(contract).matchAll(/\]\((\/[^)#]*)(?:#([^)]*))?\)/g)
   const seen: string[] = []

@@ -1,6 +1,6 @@
 /**
- * What the server relies on in Node beyond its documentation, a test each. If one fails after an upgrade of Node, find
- * the file that relies on it in CONTRIBUTING.md.
+ * What the server relies on in Node beyond its documentation. A test that fails after an upgrade of Node names the files
+ * in src/http/sockets/ to change.
  */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, ServerResponse } from 'node:http'
@@ -8,7 +8,6 @@ import { createServer as createSecureServer } from 'node:https'
 import { type AddressInfo, connect, createServer as createListener, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 
-const LIST = 'see "What we rely on in Node" in CONTRIBUTING.md'
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 const LAST_GET = GET.replace('Host', 'Connection: close\r\nHost')
 
@@ -45,11 +44,12 @@ interface Internals {
 }
 
 t.test('a connection has a parser and the length of its write queue', async (t) => {
+  const usedBy = 'one-request.ts (nodejs/node#50850), connection-timeouts.ts (nodejs/node#44157)'
   const { client } = await open(t, ({ socket }, response) => {
     const { parser, _handle } = socket as unknown as Internals
-    t.type(parser.onIncoming, 'function', LIST)
-    t.ok('incoming' in parser, LIST)
-    t.type(_handle.writeQueueSize, 'number', LIST)
+    t.type(parser.onIncoming, 'function', usedBy)
+    t.ok('incoming' in parser, usedBy)
+    t.type(_handle.writeQueueSize, 'number', usedBy)
     response.end()
   })
   client.write(LAST_GET)
@@ -57,6 +57,7 @@ t.test('a connection has a parser and the length of its write queue', async (t) 
 })
 
 t.test('after the last response of a connection, destroySoon() is called', async (t) => {
+  const usedBy = 'one-request.ts, socket-errors.ts (nodejs/node#12339)'
   const calls: string[] = []
   const { client } = await open(t, ({ socket }, response) => {
     const { destroySoon } = socket
@@ -69,10 +70,11 @@ t.test('after the last response of a connection, destroySoon() is called', async
   })
   client.write(LAST_GET)
   await received(client)
-  t.same(calls, ['finish', 'destroySoon'], LIST)
+  t.same(calls, ['finish', 'destroySoon'], usedBy)
 })
 
 t.test('a listener for the data of a connection can replace the parser', async (t) => {
+  const usedBy = 'one-request.ts (nodejs/node#50850)'
   let requests = 0
   const { client } = await open(t, ({ socket }, response) => {
     requests++
@@ -82,11 +84,12 @@ t.test('a listener for the data of a connection can replace the parser', async (
   client.write(GET)
   await once(client, 'data')
   client.write(GET)
-  t.match(await received(client), `unparsed ${GET.length}`, LIST)
-  t.equal(requests, 1, LIST)
+  t.match(await received(client), `unparsed ${GET.length}`, usedBy)
+  t.equal(requests, 1, usedBy)
 })
 
 t.test('the chunks of a body arrive through push() of the request', async (t) => {
+  const usedBy = 'client-errors.ts'
   const chunks: string[] = []
   const { client } = await open(t, (request, response) => {
     const { push } = request
@@ -101,18 +104,20 @@ t.test('the chunks of a body arrive through push() of the request', async (t) =>
       '1\r\na\r\n1\r\nb\r\n0\r\n\r\n',
   )
   await received(client)
-  t.same(chunks, ['a', 'b', 'null'], LIST)
+  t.same(chunks, ['a', 'b', 'null'], usedBy)
 })
 
 t.test('a client that has ended its side gets its response with httpAllowHalfOpen', async (t) => {
+  const usedBy = 'server.ts (nodejs/node#36819)'
   const { client } = await open(t, (request, response) => {
     request.socket.once('end', () => response.end('late'))
   })
   client.end(GET)
-  t.match(await received(client), 'late', LIST)
+  t.match(await received(client), 'late', usedBy)
 })
 
 t.test('maxConnections is read for each connection, and the excess is dropped', async (t) => {
+  const usedBy = 'connection-limit.ts, listener.ts'
   const { server, client } = await open(t, (_request, response) => void response.end())
   client.write(GET)
   await once(client, 'data')
@@ -123,37 +128,40 @@ t.test('maxConnections is read for each connection, and the excess is dropped', 
   refused.on('error', () => {})
   await dropped
   refused.destroy()
-  t.pass(LIST)
+  t.pass(usedBy)
 })
 
 t.test('a server serves a connection that another listener has accepted', async (t) => {
+  const usedBy = 'listener.ts (fastify/fastify#7043)'
   const server = createServer((_request, response) => void response.end('served'))
   const listener = createListener({ allowHalfOpen: true }, (connection) => {
     server.emit('connection', connection)
   })
   const client = await connectTo(t, listener as Server)
   client.write(LAST_GET)
-  t.match(await received(client), 'served', LIST)
+  t.match(await received(client), 'served', usedBy)
 })
 
 t.test('a response knows whether its connection is kept', async (t) => {
+  const usedBy = 'one-request.ts, ../following/followers.ts, ../responses/error-handler.ts'
   const empty = new ServerResponse({ method: 'GET' } as never)
-  t.equal(empty.shouldKeepAlive, true, LIST)
+  t.equal(empty.shouldKeepAlive, true, usedBy)
   const { client } = await open(t, (_request, response) => {
     response.shouldKeepAlive = false
     response.end()
   })
   client.write(GET)
-  t.match(await received(client), /\r\nConnection: close\r\n/i, LIST)
+  t.match(await received(client), /\r\nConnection: close\r\n/i, usedBy)
 })
 
 t.test(
   'Node handles expectations and failed TLS handshakes with listeners of its own',
   async (t) => {
-    t.equal(createSecureServer().listenerCount('tlsClientError'), 1, LIST)
-    const { server, client } = await open(t, () => t.fail(LIST))
+    const usedBy = 'server.ts, tls.ts'
+    t.equal(createSecureServer().listenerCount('tlsClientError'), 1, usedBy)
+    const { server, client } = await open(t, () => t.fail(usedBy))
     server.on('checkContinue', (_request, response) => response.end('expected'))
     client.write('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n')
-    t.match(await received(client), 'expected', LIST)
+    t.match(await received(client), 'expected', usedBy)
   },
 )

@@ -87,7 +87,7 @@ export const FEED_START = `
     (SELECT min(position) FROM changes)
   )`
 
-export const IS_UNMARKED =
+const IS_UNMARKED =
   'SELECT 1 FROM changes WHERE position = (SELECT max(position) FROM changes) AND ends = 0'
 
 export const DELETE_SOME = `
