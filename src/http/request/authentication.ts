@@ -51,7 +51,12 @@ export async function authenticateBearers(
   resource: Resource,
 ): Promise<void> {
   await app.register(rateLimiting, { global: false })
-  const authentication = new BearerAuthentication(app, tokens, config, new Challenges(resource, config.docs))
+  const authentication = new BearerAuthentication(
+    app,
+    tokens,
+    config,
+    new Challenges(resource, config.docs),
+  )
   app.decorateRequest('grant')
   app.decorateRequest('accessToken', '')
   await app.register(bearerAuth, {
