@@ -115,7 +115,7 @@ function Summary({ plants }: { readonly plants: readonly StoredPlant[] }) {
           <bdi>{labelOf(plant)}</bdi>
         </>
       ))}
-      {others > 0 && ` and ${formatNumber(others)} more`}.
+      {others > 0 && ` and ${formatNumber(others)} more`}
     </p>
   )
 }
