@@ -3,7 +3,7 @@
 import type { PlantCount } from '../core/contract/operation-types.ts'
 import { known } from '../core/known.ts'
 import type { InTurn } from './read-queue.ts'
-import type { PlantFilter } from './store/plant-filter.ts'
+import { type PlantFilter, readsText } from './store/plant-filter.ts'
 import {
   PAGE_TEXT_MAX,
   type PlantPage,
@@ -94,6 +94,8 @@ export async function countPlants(
     after = next
     if (next === undefined) return { plants, isExact: true }
     if (reads === READS_MAX) {
+      // A search would examine more than a job should.
+      if (readsText(filter)) return { plants, isExact: false }
       const rest = await inTurn(() => store.list({ ...filter, after: next, limit: 1 }))
       return { plants, isExact: rest.found === 0 && rest.next === undefined }
     }

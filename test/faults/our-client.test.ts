@@ -120,7 +120,7 @@ t.test('a page in HTML is retried if its status says so, and is an error otherwi
   injection.setFaults([{ error: 'store-busy', retryAfter: 1, first: 1, body: 'html' }])
   t.equal((await client.getPlant(id)).plant.id, id)
   injection.setFaults([{ body: 'html' }])
-  await t.rejects(client.getPlant(id), { name: 'UnexpectedAnswerError', status: 200 })
+  await t.rejects(client.getPlant(id), { name: 'UnexpectedResponseError', status: 200 })
 })
 
 t.test('changes resumes without missing or repeating any, whatever fails', async (t) => {
