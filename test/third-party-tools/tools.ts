@@ -94,6 +94,7 @@ async function run(t: Test, script: string) {
     STORE: url,
     REDOCLY_TELEMETRY: 'off',
     SCARF_ANALYTICS: 'false',
+    DO_NOT_TRACK: '1',
   }
   const child = spawn('bash', ['-e', '-c', `exec 2>&1\n${script}`], {
     cwd: folder,

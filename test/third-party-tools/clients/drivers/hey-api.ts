@@ -1,12 +1,6 @@
 import { parseJson, toJson } from 'plant-store-client'
 import { client } from '../generated/hey-api/client.gen.ts'
-import {
-  createPlant,
-  deletePlant,
-  getPlant,
-  listPlants,
-  updatePlant,
-} from '../generated/hey-api/index.ts'
+import * as api from '../generated/hey-api/index.ts'
 import { HEADERS, LARGE_ID, STORE, tryClient } from './scenario.ts'
 
 client.setConfig({
@@ -21,9 +15,9 @@ client.setConfig({
 const parse = ({ data }: { readonly data?: unknown }) => parseJson(String(data))
 
 await tryClient(LARGE_ID, {
-  create: async (body) => parse(await createPlant({ body })),
-  get: async (id) => parse(await getPlant({ path: { id } })),
-  list: async () => parse(await listPlants()),
-  update: async (id, body) => parse(await updatePlant({ path: { id }, body })),
-  remove: (id) => deletePlant({ path: { id } }),
+  create: async (body) => parse(await api.createPlant({ body })),
+  get: async (id) => parse(await api.getPlant({ path: { id } })),
+  list: async () => parse(await api.listPlants()),
+  update: async (id, body) => parse(await api.updatePlant({ path: { id }, body })),
+  remove: (id) => api.deletePlant({ path: { id } }),
 })

@@ -1,16 +1,10 @@
-import {
-  createPlant,
-  deletePlant,
-  getPlant,
-  listPlants,
-  updatePlant,
-} from '../generated/kubb/index.ts'
+import * as api from '../generated/kubb/index.ts'
 import { LARGE_ID, tryClient } from './scenario.ts'
 
 await tryClient(LARGE_ID, {
-  create: (plant) => createPlant(plant),
-  get: (id) => getPlant(id),
-  list: () => listPlants(),
-  update: (id, patch) => updatePlant(id, patch),
-  remove: (id) => deletePlant(id),
+  create: (plant) => api.createPlant(plant),
+  get: (id) => api.getPlant(id),
+  list: () => api.listPlants(),
+  update: (id, patch) => api.updatePlant(id, patch),
+  remove: (id) => api.deletePlant(id),
 })

@@ -1,10 +1,4 @@
-import {
-  createPlant,
-  deletePlant,
-  getPlant,
-  listPlants,
-  updatePlant,
-} from '../generated/orval-fetch.ts'
+import * as api from '../generated/orval-fetch.ts'
 import { HEADERS, LARGE_ID, tryClient } from './scenario.ts'
 
 /** TypeScript does not declare this function yet. */
@@ -20,9 +14,9 @@ Object.assign(BigInt.prototype, {
 const options = { headers: HEADERS }
 
 await tryClient(LARGE_ID, {
-  create: async (plant) => (await createPlant(plant, options)).data,
-  get: async (id) => (await getPlant(id, options)).data,
-  list: async () => (await listPlants({}, options)).data,
-  update: async (id, patch) => (await updatePlant(id, patch, options)).data,
-  remove: (id) => deletePlant(id, options),
+  create: async (plant) => (await api.createPlant(plant, options)).data,
+  get: async (id) => (await api.getPlant(id, options)).data,
+  list: async () => (await api.listPlants({}, options)).data,
+  update: async (id, patch) => (await api.updatePlant(id, patch, options)).data,
+  remove: (id) => api.deletePlant(id, options),
 })
