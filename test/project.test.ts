@@ -30,7 +30,8 @@ t.test(
 )
 
 t.test('the lockfiles contain no download URLs', async (t) => {
-  for (const each of [lock, read('tools/lint/package-lock.json')])
+  const others = ['tools/lint', 'test/third-party-tools/clients']
+  for (const each of [lock, ...others.map((folder) => read(`${folder}/package-lock.json`))])
     t.notMatch(each, /"resolved": "http/)
 })
 

@@ -1,0 +1,14 @@
+import { defineConfig } from '@kubb/core'
+import { pluginClient } from '@kubb/plugin-client'
+import { pluginOas } from '@kubb/plugin-oas'
+import { pluginTs } from '@kubb/plugin-ts'
+
+export default defineConfig({
+  input: { path: '../../openapi.yaml' },
+  output: { path: 'generated/kubb', format: false },
+  plugins: [
+    pluginOas({ generators: [] }),
+    pluginTs({ integerType: 'bigint' }),
+    pluginClient({ importPath: '../../../drivers/kubb-fetch.ts' }),
+  ],
+})
