@@ -32,22 +32,6 @@ const SPECIFIERS: Readonly<Record<string, string>> = {
 const noPython = skipUnless('python3', '--version')
 const noRequests = noPython || skipUnless('python3', '-c', 'import requests')
 
-t.test('the Python example reads all pages', { skip: noRequests }, async (t) => {
-  const service = await startService(t)
-  const ids = Array.from({ length: 2500 }, (_, index) => index)
-  for (const page of [ids.slice(0, 1000), ids.slice(1000, 2000), ids.slice(2000)]) {
-    const body = page.map((id) => ({ id, name: `plant ${id}` }))
-    t.match(await service.call({ path: '/plants/batch', body }), { status: 200 })
-  }
-  const [example = ''] = codeBlocks('docs/client.md', 'python')
-  const child = spawn('python3', ['-c', example.replaceAll(ADDRESS, service.url)], {
-    env: { ...cleanEnvironment(), TOKEN: service.token },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.teardown(() => child.kill())
-  t.equal(await text(child.stdout), ids.map((id) => `${id} plant ${id}\n`).join(''))
-})
-
 const PROGRAMS = [
   { language: 'python', file: 'plants.py', command: ['python3', '-u'], skip: noRequests },
   { language: 'go', file: 'plants.go', command: ['go', 'run'], skip: skipUnless('go', 'version') },
