@@ -21,7 +21,7 @@ interface Example {
   readonly request: FastifyRequest
 }
 
-const challenges = new Challenges(undefined, true)
+const challenges = new Challenges(undefined, false)
 
 /** The errors that have headers. */
 const WITH_HEADERS: { readonly [Code in ErrorCode]?: (example: Example) => ApiError } = {
