@@ -25,7 +25,7 @@ const challenges = new Challenges(undefined, false)
 
 /** The errors that have headers. */
 const WITH_HEADERS: { readonly [Code in ErrorCode]?: (example: Example) => ApiError } = {
-  'token-missing': () => challenges.missingToken(),
+  'token-missing': ({ request }) => challenges.missingToken(request),
   'token-invalid': () => challenges.invalidToken(),
   'insufficient-scope': ({ request }) => {
     const { scopes } = known(request.operation)

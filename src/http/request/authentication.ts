@@ -147,7 +147,7 @@ class BearerAuthentication {
   /** Resolves to the error for a request without a token, or to the given error if it has another cause. */
   async explain(error: Error, request: FastifyRequest): Promise<Error> {
     if (!codeOf(error)?.startsWith('FST_BEARER_AUTH')) return error
-    return (await this.#failures?.count(request)) ?? this.#challenges.missingToken()
+    return (await this.#failures?.count(request)) ?? this.#challenges.missingToken(request)
   }
 }
 
@@ -163,8 +163,9 @@ export class Challenges {
   }
 
   /** RFC 6750 §3.1: a request without credentials for the scheme gets a challenge without `error`. */
-  missingToken(): ApiError {
-    const help = this.#hasDocs ? ' (the docs need none: /documentation)' : ''
+  missingToken({ operation }: Pick<FastifyRequest, 'operation'>): ApiError {
+    const isUnknown = operation === undefined
+    const help = isUnknown && this.#hasDocs ? ' (the docs need none: /documentation)' : ''
     const message = `missing access token: send it as Authorization: Bearer <token>${help}`
     return new ApiError('token-missing', message, this.#challenge())
   }

@@ -128,8 +128,7 @@ for (const { what, token, message } of [
   {
     what: 'no token',
     token: undefined,
-    message:
-      'missing access token: send it as Authorization: Bearer <token> (the docs need none: /documentation)',
+    message: 'missing access token: send it as Authorization: Bearer <token>',
   },
 ]) {
   t.test(`${what} is reported when it is entered, and not used`, async (t) => {
