@@ -11,14 +11,18 @@ import { toWords } from '../../core/members/words.ts'
 import { isPath, readToken } from '../../page/access/token-text.ts'
 import { explain, isTransient } from '../../page/errors/error-text.ts'
 import {
+  conditionsIn,
   isEmpty,
   isSameSearch,
   type ListQuery,
   matches,
   parseFragment,
   toFragment,
+  withCondition,
+  withoutCondition,
 } from '../../page/list/filter.ts'
 import { idBefore, parseId } from '../../page/list/plant-id.ts'
+import { describeDate } from '../../page/text/dates.ts'
 import {
   cut,
   cutAtDifference,
@@ -217,4 +221,33 @@ t.test('errors are explained, and some of them pass', async (t) => {
     t.match(explain(error), text)
     t.equal(isTransient(error), passes, String(error))
   }
+})
+
+t.test('conditions on the tag and on own fields are added and removed', async (t) => {
+  const tagIs = { kind: 'is', name: 'tag' } as const
+  const noTag = { kind: 'without', name: 'tag' } as const
+  const height = { kind: 'min', name: 'height' } as const
+  const tree = withCondition({ q: 'abies', untagged: true }, tagIs, 'Tree')
+  t.strictSame(tree, { q: 'abies', tag: 'Tree' })
+  const high = withCondition(tree, height, '10')
+  t.strictSame(high, { ...tree, filter: { height: { min: '10' } } })
+  t.strictSame(conditionsIn(high), [
+    { ...tagIs, values: ['Tree'] },
+    { ...height, values: ['10'] },
+  ])
+  const untagged = withCondition(high, noTag, '')
+  t.strictSame(untagged, { q: 'abies', untagged: true, filter: { height: { min: '10' } } })
+  t.strictSame(conditionsIn(untagged)[0], { ...noTag, values: ['true'] })
+  t.strictSame(withoutCondition(untagged, noTag), { q: 'abies', filter: high.filter })
+  t.strictSame(withoutCondition(high, height), tree)
+  t.strictSame(conditionsIn({}), [])
+})
+
+t.test('dates are written as people do, and other text stays', async (t) => {
+  const date = new Date(Date.UTC(2026, 2, 21))
+  const expected = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+  t.equal(describeDate('2026-03-21', 'date'), expected.format(date))
+  t.match(describeDate('2026-03-21T09:30:00Z', 'date-time'), /2026/)
+  t.equal(describeDate('2026-03-21', 'uri'), undefined)
+  t.equal(describeDate('1990-12-31T23:59:60Z', 'date-time'), undefined, 'a leap second')
 })

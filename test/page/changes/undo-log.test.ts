@@ -181,3 +181,15 @@ t.test('operations that happen at the same time are kept apart', async (t) => {
     t.same(ids, expected.toReversed())
   }
 })
+
+t.test('what is said of the latest change ends with the log', async (t) => {
+  const { log } = openLog(t)
+  let changes = 0
+  log.subscribe(() => {
+    changes += 1
+  })
+  log.announce({ title: 'Saved', label: 'Acer' })
+  t.strictSame([log.announcement, changes], [{ title: 'Saved', label: 'Acer' }, 1])
+  await log.clear()
+  t.equal(log.announcement, undefined)
+})
