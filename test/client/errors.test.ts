@@ -99,7 +99,7 @@ t.test('isPlantStoreError recognizes the errors of another copy of the client', 
   for (const error of [own, other, new copy.ConnectionError('x')]) {
     t.ok(isPlantStoreError(error))
     t.ok(copy.isPlantStoreError(error))
-    t.equal(Reflect.get(Object(error), Symbol.for('plant-store-client.error')), true)
+    t.equal(Reflect.get(error as object, Symbol.for('plant-store-client.error')), true)
   }
   t.match(other, { name: 'ServiceError', condition: 'plant-not-found' })
   for (const value of [new Error('x'), new TypeError('x'), { name: 'ServiceError' }, null, 'x']) {
