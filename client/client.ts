@@ -104,8 +104,8 @@ export type { PlantStoreClient }
  *
  * @typeParam P the type of a plant, if the service has own fields. openapi-typescript generates it from the service's
  *   `/documentation/json`, as `components['schemas']['Plant']`.
- * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token, or an empty one; or if
- * the platform is older than Node 22 and the browsers of its time
+ * @throws TypeError if the URL is not an HTTP URL, or has credentials, a query or a fragment; if there is no token, or an
+ *   empty one; or if the platform is older than Node 22 and the browsers of its time
  */
 export function createClient<P extends Plant = Plant>(options: ClientOptions): PlantStoreClient<P> {
   return new PlantStoreClient<P>(new Transport(options)) satisfies Operations
@@ -216,7 +216,8 @@ class PlantStoreClient<P extends Plant = Plant> {
   /**
    * Makes any number of changes, in order. An array with more than 1,000 changes or 1 MiB of JSON is split into parts,
    * which are sent one after the other, like the lists of `changePlants`. A part that is refused as too large is split
-   * again. Each part is made completely or not at all, but not all of them together.
+   * again. Each part is made completely or not at all, but not all of them together. List each plant once: the service
+   * refuses a part that changes one twice.
    *
    * If a part fails, the changes before it stay made, and later ones are not sent. To continue, pass those from the
    * error's `start` on. Unless the service rejected the part, it may have been made: its changes with `ifMatch` or

@@ -1,3 +1,4 @@
+import { NO_COUNTS } from '../../client/batches.ts'
 import {
   type CallOptions,
   type ChangeCounts,
@@ -78,8 +79,6 @@ const CHANGES_MAX = limits.changePlants.body.maxItems / 2
 
 /** How often plants can change between looking at them and changing them. */
 const RACES_MAX = 3
-
-export const NO_COUNTS: ChangeCounts = { created: 0, changed: 0, removed: 0, unchanged: 0 }
 
 /** How a list is sent. */
 interface Sending {

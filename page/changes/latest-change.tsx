@@ -4,7 +4,7 @@ import { toFragment } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { useModel } from '../model/use-model.ts'
 import { Icon } from '../text/icon.tsx'
-import { formatCount, formatNumber } from '../text/numbers.ts'
+import { formatCount, formatNumber } from '../text/intl.ts'
 import type { Announcement, Operation, UndoLog } from './undo-log.ts'
 
 /** Says what has just been changed, and offers to take back the latest operation, then the one before. */

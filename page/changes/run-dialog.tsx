@@ -3,7 +3,7 @@ import type { ChangeCounts } from '../../client/client.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import { download } from '../dialog/download.ts'
 import { FieldsText } from '../text/fields-text.tsx'
-import { formatCount, formatNumber } from '../text/numbers.ts'
+import { formatCount, formatNumber } from '../text/intl.ts'
 import type { RefusedPlants } from './refused-plants.ts'
 import type { RunState } from './use-run.ts'
 

@@ -97,6 +97,7 @@ export class UndoLog extends Model {
 
   /** Begins an operation, which appears once it has changed a plant. Returns its key. */
   begin(title: string, label?: string): number {
+    this.#announcement = undefined
     this.#latestKey += 1
     const key = this.#latestKey
     const empty = { count: 0, unknown: 0, parts: 0, length: 0 }

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
+import { NO_COUNTS } from '../../client/batches.ts'
 import type { ChangeCounts } from '../../client/client.ts'
 import type { Session } from '../access/session.ts'
 import { explain } from '../errors/error-text.ts'
-import { type ChangeOptions, NO_COUNTS } from './change-run.ts'
+import type { ChangeOptions } from './change-run.ts'
 import type { Intent } from './intent.ts'
 
 /** What a run gets from the dialog that shows it. */

@@ -1,5 +1,5 @@
 import type { Condition } from '../list/field-filter.ts'
-import { ownMembers } from '../model/current-members.ts'
+import { isOwn, members } from '../model/current-members.ts'
 import { cut, memberLabel } from '../text/display-text.ts'
 import { valueLabel } from './control.ts'
 
@@ -16,10 +16,11 @@ const VALUE_LENGTH = 60
 /** A condition in words, such as `Height in cm is at least 10`. The field may not exist. */
 export function describeCondition({ kind, name, values }: Condition): string {
   if (kind === 'without' && name === 'tag') return 'No tag'
-  const member = ownMembers.find((each) => each.name === name)
-  const label = member || name === 'tag' ? memberLabel(member ?? { name }) : name
-  const start = `${label} ${operators[kind]}`
+  const member = members.find((each) => each.name === name)
+  const start = `${member ? memberLabel(member) : name} ${operators[kind]}`
   if (kind === 'without') return start
-  const labels = values.map((text) => cut(member ? valueLabel(member, text) : text, VALUE_LENGTH))
+  const labels = values.map((text) =>
+    cut(member && isOwn(member) ? valueLabel(member, text) : text, VALUE_LENGTH),
+  )
   return `${start} ${labels.map((label) => label.trim() || 'empty').join(' or ')}`
 }

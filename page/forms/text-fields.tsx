@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import { cut, fromLines, toLines } from '../text/display-text.ts'
-import { formatNumber } from '../text/numbers.ts'
+import { formatNumber } from '../text/intl.ts'
 
 /** Longer text makes typing slow, so that it is only shown on request. */
 const TEXT_LENGTH = 5000

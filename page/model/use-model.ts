@@ -4,19 +4,21 @@ import type { Model } from './model.ts'
 /**
  * Renders the calling component again whenever the model changes.
  *
+ * @param model undefined if there is none to show
  * @param read what the component shows of the model. While it stays the same, it need not be rendered.
  */
 export function useModel<Each extends Model>(
-  model: Each,
+  model: Each | undefined,
   read: (model: Each) => unknown = () => ({}),
 ): void {
   const [, render] = useState({})
-  const shown = read(model)
+  const readModel = () => model && read(model)
+  const shown = readModel()
   const isOutdated = useRef((): boolean => false)
-  isOutdated.current = () => read(model) !== shown
+  isOutdated.current = () => readModel() !== shown
   useEffect(
     () =>
-      model.subscribe(() => {
+      model?.subscribe(() => {
         if (isOutdated.current()) render({})
       }),
     [model],

@@ -4,8 +4,8 @@ import { type MemberValue, ownValue } from '../../core/members/members.ts'
 import { isTypingOutside } from '../list/surroundings.ts'
 import { ownMembers, textLength } from '../model/current-members.ts'
 import { cut, memberLabel } from '../text/display-text.ts'
+import { formatNumber } from '../text/intl.ts'
 import { OwnValue } from '../text/member-value.tsx'
-import { formatNumber } from '../text/numbers.ts'
 import { Tag } from '../text/plant-text.tsx'
 
 /** Longer text makes the browser slow, so that it is only shown on request. */

@@ -1,6 +1,6 @@
 import type { Session } from '../access/session.ts'
 import type { UndoLog } from '../changes/undo-log.ts'
-import { loadParts } from '../dialog/parts.ts'
+import { loadParts } from '../dialog/lazy.tsx'
 import type { Saver } from '../drafts/drafts.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { labelOf } from '../text/display-text.ts'

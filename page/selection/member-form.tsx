@@ -7,7 +7,7 @@ import { MemberChoice } from '../forms/member-choice.tsx'
 import { ValueField } from '../forms/value-field.tsx'
 import type { Tags } from '../list/use-tags.ts'
 import { isOwn, sharedMembers } from '../model/current-members.ts'
-import { formatCount, formatNumber } from '../text/numbers.ts'
+import { formatCount, formatNumber } from '../text/intl.ts'
 import { setMember } from './selected-changes.ts'
 
 /** Asks for a value, or none, of a member of plants. */

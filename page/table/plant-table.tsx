@@ -4,7 +4,7 @@ import type { Drafts } from '../drafts/drafts.ts'
 import { wordsOf } from '../list/filter.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { useModel } from '../model/use-model.ts'
-import { PlantSelection } from '../selection/plant-selection.ts'
+import type { PlantSelection } from '../selection/plant-selection.ts'
 import { columnMembers, fieldTracks } from './field-columns.ts'
 import { ListFooter } from './list-footer.tsx'
 import { TableHead } from './table-head.tsx'
@@ -16,9 +16,6 @@ import { useRowSelection } from './use-row-selection.ts'
 import { useScrollAnchor } from './use-scroll-anchor.ts'
 import { type Table, useTable } from './use-table.ts'
 import { useTableKeys } from './use-table-keys.ts'
-
-/** That of those who cannot select plants. */
-const NO_SELECTION = new PlantSelection(() => undefined)
 
 interface RowsProps {
   readonly view: PlantView
@@ -45,7 +42,7 @@ export function PlantTable({ focusTable, onSort, onFirst, onLast, ...rowsProps }
   const { view, drafts, viewedId, selection, actions } = rowsProps
   useModel(view)
   useModel(drafts)
-  useModel(selection ?? NO_SELECTION)
+  useModel(selection)
   const { list, marks } = view
   const openId = drafts.open?.before?.id ?? viewedId
   const table = useTable(view, selection, openId)

@@ -1,7 +1,7 @@
 import { type MemberValue, writeText } from '../../core/members/members.ts'
 import type { OwnMember } from '../model/current-members.ts'
-import { describeDate } from './dates.ts'
 import { cut } from './display-text.ts'
+import { describeDate } from './intl.ts'
 import { linkTarget } from './links.ts'
 import { PlantText } from './plant-text.tsx'
 

@@ -4,7 +4,7 @@ import type { LiveFeed } from '../list/live-feed.ts'
 import { parseId } from '../list/plant-id.ts'
 import type { PlantView } from '../list/plant-view.ts'
 import { useModel } from '../model/use-model.ts'
-import { formatCount, formatNumber } from '../text/numbers.ts'
+import { formatCount, formatNumber } from '../text/intl.ts'
 
 const FEED_TEXT = {
   connecting: 'Connecting…',

@@ -5,7 +5,7 @@ import type { ExportFormat } from '../../core/files/record-formats.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import type { Filter } from '../list/filter.ts'
 import { cut } from '../text/display-text.ts'
-import { formatCount } from '../text/numbers.ts'
+import { formatCount } from '../text/intl.ts'
 import { useExport } from './use-export.ts'
 
 const CHOICES: readonly {

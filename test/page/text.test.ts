@@ -22,7 +22,6 @@ import {
   withoutCondition,
 } from '../../page/list/filter.ts'
 import { idBefore, parseId } from '../../page/list/plant-id.ts'
-import { describeDate } from '../../page/text/dates.ts'
 import {
   cut,
   cutAtDifference,
@@ -33,6 +32,7 @@ import {
   toLines,
   visibleParts,
 } from '../../page/text/display-text.ts'
+import { describeDate } from '../../page/text/intl.ts'
 
 t.test('a member is labeled with its name', async (t) => {
   t.same(members.map(memberLabel), ['Id', 'Name', 'Tag'])

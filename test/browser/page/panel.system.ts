@@ -41,6 +41,19 @@ testInBrowser(t, 'the panel and the table', (open) => {
   const focused = ({ page }: PlantsPage, id: bigint) =>
     page.locator(`.plant-row[data-id="${id}"]:focus`).waitFor()
 
+  t.test('an editor that could not be loaded is loaded again', async (t) => {
+    const plants = await open(t, service.url, LAPTOP)
+    const { page } = plants
+    const parts = '**/page/lazy-parts-*'
+    await page.route(parts, (route) => route.abort())
+    await plants.signIn(service.token)
+    await plants.button('Edit Abies 2').click()
+    await plants.shows('The service could not be reached')
+    await page.unroute(parts)
+    await plants.button('Try again').click()
+    await panelOf(plants, 2n).waitFor()
+  })
+
   for (const [device, person] of Object.entries({ 'a laptop': LAPTOP, 'a phone': PHONE })) {
     t.test(`the table stays in use while a plant is edited on ${device}`, async (t) => {
       const plants = await begin(t, { ...person, ...CALM })
