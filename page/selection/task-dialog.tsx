@@ -6,7 +6,7 @@ import type { Tags } from '../list/use-tags.ts'
 import { ChangeDialog } from './change-dialog.tsx'
 import type { Task } from './task.ts'
 
-/** Asks for what the task lacks, carries it out, and shows what became of it. */
+/** Asks for the details of a task, carries it out, and shows what could not be done. */
 export function TaskDialog({
   task,
   tags,

@@ -49,7 +49,7 @@ export function useRowFocus(table: Table, focusTable: RefObject<(request: FocusR
     const isPlant = typeof target === 'bigint'
     const index = isPlant ? Math.max(0, Math.min(list.rank(target), list.length - 1)) : target
     const [plant] = list.slice(index, index + 1)
-    // Which row it is, is not known until the plants around it are loaded.
+    // Its row is not known until the plants around it are loaded.
     if (isPlant && (plant !== undefined || !isLoading)) reveal(index)
     if (plant === undefined) return
     if (plant.id !== activeId) setActiveId(plant.id)

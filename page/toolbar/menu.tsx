@@ -23,7 +23,7 @@ export function Menu({
   const id = useId()
   const onBeforeToggle = ({ newState }: Pick<ToggleEvent, 'newState'>) => {
     setOpen(newState === 'open')
-    // Its buttons disappear.
+    // The focused item disappears with the menu.
     if (menu.current?.contains(document.activeElement)) button.current?.focus()
     const { right = 0, bottom = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { style } = menu.current ?? {}

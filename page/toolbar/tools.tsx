@@ -17,7 +17,10 @@ import { useTransfer } from '../transfer/use-transfer.tsx'
 import { Menu } from './menu.tsx'
 import { Toolbar } from './toolbar.tsx'
 
-/** The toolbar or, while plants are selected, what to do with them. Without the right to read plants, only the rest. */
+/**
+ * The toolbar or, while plants are selected, what to do with them. Without the right to read plants, only
+ * what else the person can do.
+ */
 export function Tools({
   session,
   view,
