@@ -32,7 +32,7 @@ import {
   toLines,
   visibleParts,
 } from '../../page/text/display-text.ts'
-import { describeDate } from '../../page/text/intl.ts'
+import { describeDate, formatCount, formatNumber } from '../../page/text/intl.ts'
 
 t.test('a member is labeled with its name', async (t) => {
   t.same(members.map(memberLabel), ['Id', 'Name', 'Tag'])
@@ -252,4 +252,11 @@ t.test('dates are written as people do, and other text stays', async (t) => {
   t.equal(describeDate('2026-03-21T09:30:00Z', 'date-time'), time.format(date))
   t.equal(describeDate('2026-03-21', 'uri'), undefined)
   t.equal(describeDate('1990-12-31T23:59:60Z', 'date-time'), undefined, 'a leap second')
+})
+
+t.test('counts have separators, and the noun that suits them', async (t) => {
+  t.equal(formatCount(1, 'plant'), '1 plant')
+  t.equal(formatCount(0, 'plant'), '0 plants')
+  t.equal(formatCount(32_800, 'plant'), '32,800 plants')
+  t.equal(formatNumber(1_000_000), '1,000,000')
 })
