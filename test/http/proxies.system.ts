@@ -32,7 +32,7 @@ const NGINX: Proxy = {
   name: 'nginx',
   program: '/usr/sbin/nginx',
   documented: (port, servicePort) =>
-    documentedLines('nginx', port, servicePort).replace(/listen .*/, `listen 127.0.0.1:${port};`),
+    documentedLines('nginx', servicePort).replace(/listen .*/, `listen 127.0.0.1:${port};`),
   compressing: (port, servicePort) =>
     NGINX.documented(port, servicePort).replace(
       'gzip off;',
@@ -65,7 +65,7 @@ const APACHE: Proxy = {
   name: 'Apache',
   program: '/usr/sbin/apache2',
   documented: (port, servicePort) =>
-    documentedLines('apache', port, servicePort).replace(
+    documentedLines('apache', servicePort).replace(
       /<VirtualHost .*/,
       `<VirtualHost 127.0.0.1:${port}>`,
     ),
@@ -86,11 +86,10 @@ const APACHE: Proxy = {
   args: (file) => ['-D', 'FOREGROUND', '-f', file],
 }
 
-function documentedLines(language: string, port: number, servicePort: number): string {
+function documentedLines(language: string, servicePort: number): string {
   const [, lines] = new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(GUIDE) ?? []
   if (lines === undefined) throw new Error(`docs/deploying.md has no block of ${language}`)
-  if (!lines.includes('443')) throw new Error(`the block of ${language} does not use port 443`)
-  return lines.replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`).replace('443', String(port))
+  return lines.replace('127.0.0.1:3000', `127.0.0.1:${servicePort}`)
 }
 
 /**
@@ -259,10 +258,11 @@ async function start(t: Test, proxy: Proxy, lines: Proxy['documented']) {
   const child = spawn(proxy.program, proxy.args(file), { stdio: ['ignore', 'ignore', 'inherit'] })
   t.teardown(() => stop(child))
   const url = `http://127.0.0.1:${port}/store`
-  await until(`${proxy.name} accepts connections`, async () => {
-    if (child.exitCode !== null) t.bailout(`${proxy.name} ended`)
-    return (await fetch(`${url}/health/live`)).ok
-  })
+  await until(
+    `${proxy.name} accepts connections or ends`,
+    async () => child.exitCode !== null || (await fetch(`${url}/health/live`)).ok,
+  )
+  if (child.exitCode !== null) throw new Error(`${proxy.name} ended with code ${child.exitCode}`)
   return { service, url }
 }
 
