@@ -3,22 +3,15 @@
  * with `--limited` measures how replicas scale that are limited to a share of a core each. README.md explains the
  * figures.
  */
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
-import { PostgresServer } from '../postgres/postgres-server.ts'
 import { benchmark, type Options as Common, parseNumbers } from './bench-options.ts'
 import { percent } from './figures/statistics.ts'
 import { runBenchmark } from './report.ts'
 import { CORE_SHARE, limitTo, whyUnlimited } from './servers/cgroups.ts'
-import { createToken, fillDatabase, type Server, startServer } from './servers/servers.ts'
-import {
-  OWN_PROGRAM,
-  type Running,
-  type Subject,
-  serviceCommand,
-  startBareServer,
-} from './servers/subjects.ts'
+import { PostgresDatabases } from './servers/postgres-databases.ts'
+import type { Server } from './servers/servers.ts'
+import { type Subject, startBareServer } from './servers/subjects.ts'
 
 const STORED = 100_000
 const REPLICAS = [1, 2, 4]
@@ -56,11 +49,7 @@ if (unlimited !== undefined) {
 }
 
 await using teardowns = new AsyncDisposableStack()
-const teardown = (work: () => unknown) => teardowns.defer(async () => void (await work()))
-const postgres = await PostgresServer.make({ teardown }, tmpdir())
-// The tests override PostgreSQL's default buffers, and all subjects run at once.
-await postgres.start({ shared_buffers: '128MB', max_connections: '400' })
-let databases = 0
+const databases = await PostgresDatabases.start(teardowns)
 
 const replicas = counts.map((count, index) => replicaSubject(count, index))
 const variant = options.with === undefined ? [] : [replicaSubject(1, replicas.length, options.with)]
@@ -70,8 +59,8 @@ const insertEach: Subject = {
   color: '#d9774b',
   stored: STORED,
   async start(folder) {
-    const { name, url } = await createDatabase()
-    return runOn(name, [await startBareServer('postgres', url, STORED, folder)])
+    const { name, url } = await databases.create()
+    return databases.runOn(name, [await startBareServer('postgres', url, STORED, folder)])
   },
 }
 const subjects = limited ? replicas : [insertEach, ...replicas, ...variant]
@@ -102,36 +91,10 @@ function replicaSubject(count: number, index: number, flags = ''): Subject {
     stored: STORED,
     // Each replica has its own connections and compiles its own code.
     ...(limited ? { size: count, limit: limitEach } : {}),
-    async start(folder) {
-      const { name, url } = await createDatabase()
-      await fillDatabase(OWN_PROGRAM, url, STORED)
-      const token = await createToken(OWN_PROGRAM, url)
-      const command = [...serviceCommand(OWN_PROGRAM, url), ...flags.split(' ').filter(Boolean)]
-      const servers: Server[] = []
-      for (let replica = 0; replica < count; replica++) {
-        servers.push(await startServer(command, join(folder, `${replica}.log`), () => token))
-      }
-      return runOn(name, servers)
+    start(folder) {
+      const all = { count, stored: STORED, flags: flags.split(' ').filter(Boolean) }
+      return databases.startReplicas(all, folder)
     },
-  }
-}
-
-async function createDatabase(): Promise<{ name: string; url: string }> {
-  const name = `bench_${databases++}`
-  return { name, url: await postgres.database(name) }
-}
-
-async function runOn(name: string, servers: readonly Server[]): Promise<Running> {
-  // Otherwise it would run during the measurement.
-  await postgres.query('CHECKPOINT')
-  return {
-    servers,
-    database: postgres.pid,
-    async count() {
-      const rows = await postgres.query<{ count: string }>('SELECT count(*) FROM plants', name)
-      return Number(rows[0]?.count)
-    },
-    stop: async () => void (await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`)),
   }
 }
 
