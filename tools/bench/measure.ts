@@ -12,6 +12,7 @@ import {
   type Kind,
   plantsPerRequest,
   requestsOf,
+  type Template,
 } from './load/request-kinds.ts'
 import { type ProcessorTime, watchThreads } from './processor-time.ts'
 import type { Running, Subject } from './servers/subjects.ts'
@@ -115,6 +116,8 @@ class Started {
   readonly #kind: Kind
   readonly #options: LoadOptions
   readonly #generate: Generate
+  /** Empty if the subject's interface lacks the kind. */
+  readonly #requests: readonly Template[]
   #limits: Disposable | undefined
   /** The first free id. */
   #first: number
@@ -134,16 +137,19 @@ class Started {
     this.#kind = kind
     this.#options = options
     this.#generate = generate
+    this.#requests = subject.dialect ? (subject.dialect.requests[kind] ?? []) : requestsOf(kind)
     this.#first = FIRST_ID + subject.stored
   }
 
   /** Lets Node compile its hot code and the write-ahead log reach its usual size. Resolves to false if it lacks the kind. */
   async warmUp(): Promise<boolean> {
     const { servers } = this.#running
-    const requests = [...requestsOf(this.#kind), ...(backgroundOf(this.#kind) ?? [])]
+    const { dialect } = this.#subject
+    const requests = [...this.#requests, ...(backgroundOf(this.#kind) ?? [])]
     try {
+      if (this.#requests.length === 0) return false
       for (const server of servers) {
-        await checkAnswers(server)
+        await (dialect?.check ?? checkAnswers)(server)
         if (!(await isServed(server, new Set(requests)))) return false
       }
       await this.#loadUntilWarm()
@@ -194,7 +200,7 @@ class Started {
     const { servers } = this.#running
     const { stored, size = 1 } = this.#subject
     const connections = this.#options.connections * size
-    const load = { connections, seconds, first: this.#first, stored, requests: requestsOf(kind) }
+    const load = { connections, seconds, first: this.#first, stored, requests: this.#requests }
     const background = backgroundOf(kind)
     const plants = Math.max(1, plantsPerRequest(kind))
     if (background === undefined) {

@@ -6,7 +6,7 @@ import { BUSY, warnIfBusy } from './figures/machine.ts'
 import { count, percent } from './figures/statistics.ts'
 import { findGenerator } from './load/generators.ts'
 import { measureInTurn, type Run } from './measure.ts'
-import { summarize, toChart, toFigures, toRatios } from './results.ts'
+import { type Result, summarize, toChart, toFigures, toRatios } from './results.ts'
 import type { Subject } from './servers/subjects.ts'
 
 interface ChartPlan {
@@ -29,7 +29,7 @@ export interface Benchmark {
 }
 
 /** Measures subjects in turn, prints tables of figures and of ratios, and writes them if a folder is given. */
-export async function runBenchmark(benchmark: Benchmark): Promise<void> {
+export async function runBenchmark(benchmark: Benchmark): Promise<readonly Result[]> {
   const { subjects, baselines, options, each, conditions = [], charts } = benchmark
   const { name, generate } = await findGenerator()
   const machine = [describeConditions(name, options, each), ...conditions].join(', ')
@@ -45,11 +45,12 @@ export async function runBenchmark(benchmark: Benchmark): Promise<void> {
     printTable(ratios, 2)
   }
   printDoubts(slices.map(({ run }) => run))
-  if (options.output === undefined) return
+  if (options.output === undefined) return results
   const drawn = Object.entries(charts).map(([file, { figure, ...plan }]) => {
     return [file, toChart(results, subjects, figure, { ...plan, subtitle: machine })] as const
   })
   await writeResults(options.output, { machine, busyBefore, results }, drawn)
+  return results
 }
 
 /** Prints a table without its empty columns. The first `words` columns are left-aligned, the others right-aligned. */

@@ -121,7 +121,10 @@ export function toRatios(results: readonly Result[]): string[][] {
 }
 
 function formatSpread({ low, median, high }: Spread): string {
-  return Number.isFinite(median) ? `${format(median)} (${format(low)}–${format(high)})` : ''
+  // A ratio to a subject without such a thread is infinite or zero.
+  return median > 0 && Number.isFinite(median)
+    ? `${format(median)} (${format(low)}–${format(high)})`
+    : ''
 }
 
 /** Returns an empty string for NaN. */

@@ -1,5 +1,11 @@
 import type { Target } from './generators.ts'
-import { createIdSources, fillIn, makePlant, type Template } from './request-kinds.ts'
+import {
+  createIdSources,
+  fillIn,
+  type IdSource,
+  makePlant,
+  type Template,
+} from './request-kinds.ts'
 
 /** An id that no load uses. */
 const ID = -1
@@ -59,20 +65,39 @@ async function expect(
 /**
  * Whether a server has the operations of some requests. An older version may lack one.
  *
- * @throws Error if it gives another response than 200, 404 or 405
+ * @throws Error if it gives another response than 200, 201, 404 or 405
  */
 export async function isServed(target: Target, requests: Iterable<Template>): Promise<boolean> {
   // Above the ids of all loads.
   const sources = createIdSources({ first: 5e12, stored: 1 })
+  const { sequential } = sources
   for (const template of requests) {
-    const { path, body } = fillIn(template, { ...sources, random: sources.sequential }, 0)
-    const headers = { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' }
-    const options = { method: template.method, headers, ...(body === '' ? {} : { body }) }
-    const response = await fetch(target.url + path, options)
-    const text = await response.text()
-    if (response.status === 404 || response.status === 405) return false
-    if (response.status !== 200)
-      throw new Error(`${template.method} ${path}: ${response.status} ${text}`)
+    const ids = { ...sources, random: sequential, 'random-53-bit': sequential }
+    const { status, described } = await send(target, template, ids)
+    if (status === 404 || status === 405) return false
+    if (!SUCCESSES.includes(status)) throw new Error(described)
   }
   return true
+}
+
+/** Some servers answer a create with 201. */
+const SUCCESSES = [200, 201]
+
+/** Sends one request of a load. */
+export async function send(
+  target: Target,
+  template: Template,
+  ids: Record<IdSource, (count: number) => string>,
+): Promise<{ readonly status: number; readonly text: string; readonly described: string }> {
+  const { method } = template
+  const { path, body } = fillIn(template, ids, 0)
+  const headers = { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' }
+  const options = { method, headers, ...(body === '' ? {} : { body }) }
+  const response = await fetch(target.url + path, options)
+  const text = await response.text()
+  return {
+    status: response.status,
+    text,
+    described: `${method} ${path}: ${response.status} ${text}`,
+  }
 }

@@ -14,6 +14,9 @@ local ids = {
   ["random"] = function()
     return string.format("%.0f%09d", math.random(1, 9223372035), math.random(0, 999999999))
   end,
+  ["random-53-bit"] = function()
+    return string.format("%.0f", math.random(1, 9007198) * 1e9 + math.random(0, 999999999))
+  end,
   ["stored"] = function() return string.format("%.0f", first_id + math.random(0, stored - 1)) end,
 }
 

@@ -6,11 +6,12 @@ import { keysOf } from '../../../core/known.ts'
  * - `time-ordered`: the current second in microseconds since 1970 plus a counter that continues from run to run, below
  *   2^53 because the bare servers round larger ids;
  * - `random`: uniform over 63 bits;
+ * - `random-53-bit`: those that every JavaScript number can hold;
  * - `stored`: a random plant that was stored before the load.
  *
  * `requests.lua` repeats these rules for wrk.
  */
-export type IdSource = 'sequential' | 'time-ordered' | 'random' | 'stored'
+export type IdSource = 'sequential' | 'time-ordered' | 'random' | 'random-53-bit' | 'stored'
 
 /** A request. `ID` in its path and body is replaced by the id. A batch repeats the body. */
 export interface Template {
@@ -24,6 +25,9 @@ export interface Template {
 }
 
 const TAG = 'Tree'
+
+/** A plant in a template's body. */
+export const PLANT_JSON = `{"id":ID,"name":"${makeName('ID')}","tag":"${TAG}"}`
 
 const READ: Template = { method: 'GET', path: '/plants/ID', body: '', ids: 'stored' }
 const PAGE: Template = { method: 'GET', path: '/plants?after=ID', body: '', ids: 'stored' }
@@ -40,6 +44,7 @@ const KINDS = {
   'time-ordered': [create('time-ordered')],
   mixed: MIXED,
   'mixed-with-batches': MIXED,
+  'random-53-bit': [create('random-53-bit')],
 } as const satisfies Record<string, readonly Template[]>
 
 export type Kind = keyof typeof KINDS
@@ -73,8 +78,7 @@ function makeName(id: number | bigint | 'ID'): string {
 }
 
 function create(ids: IdSource): Template {
-  const body = `{"id":ID,"name":"${makeName('ID')}","tag":"${TAG}"}`
-  return { method: 'POST', path: '/plants', body, ids }
+  return { method: 'POST', path: '/plants', body: PLANT_JSON, ids }
 }
 
 function createBatch(size: number): Template {
@@ -132,6 +136,8 @@ export function createIdSources({
       String(Math.floor(Date.now() / 1000) * 1e6 + ((first + count) % 1e6)),
     // The first ten digits of 2^63 are 9223372036.
     random: () => `${1 + below(9_223_372_035)}${String(below(1e9)).padStart(9, '0')}`,
+    // The first seven digits of 2^53 are 9007199.
+    'random-53-bit': () => String((1 + below(9_007_198)) * 1e9 + below(1e9)),
     stored: () => String(FIRST_ID + below(stored)),
   }
 }

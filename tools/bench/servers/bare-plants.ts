@@ -38,7 +38,7 @@ export function sqlitePlants(file: string, synchronous: string, stored: number):
   const db = new Sqlite(file)
   db.pragma('journal_mode = WAL')
   db.pragma(`synchronous = ${synchronous}`)
-  db.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)')
+  fillTable(db, stored)
   const insert = db.prepare('INSERT INTO plants VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = db.prepare<number, StoredPlant>('SELECT * FROM plants WHERE id = ?')
   const page = db.prepare<number, StoredPlant>(
@@ -48,6 +48,14 @@ export function sqlitePlants(file: string, synchronous: string, stored: number):
   const createAll = db.transaction((plants: Iterable<StoredPlant>) => {
     for (const plant of plants) create(plant)
   })
-  createAll(Array.from({ length: stored }, (_, index) => makePlant(FIRST_ID + index)))
   return { create, createAll, get: (id) => select.get(id), page: (after) => page.all(after) }
+}
+
+/** Creates the table in an empty database, with `stored` plants. */
+export function fillTable(db: Sqlite.Database, stored: number): void {
+  db.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT)')
+  const insert = db.prepare('INSERT INTO plants VALUES (@id, @name, @tag)')
+  db.transaction(() => {
+    for (let index = 0; index < stored; index++) insert.run(makePlant(FIRST_ID + index))
+  })()
 }

@@ -20,18 +20,26 @@ export async function postgresPlants(url: string, stored: number): Promise<Plant
   })
   const select = async (text: string, values: unknown[]) =>
     (await pool.query<StoredPlant>(text, values)).rows
-  await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)')
-  const createAll = (plants: readonly StoredPlant[]) =>
-    pool.query(
-      'INSERT INTO plants SELECT * FROM unnest($1::int8[], $2::text[], $3::text[]) ON CONFLICT DO NOTHING',
-      [plants.map(({ id }) => id), plants.map(({ name }) => name), plants.map(({ tag }) => tag)],
-    )
-  await createAll(Array.from({ length: stored }, (_, index) => makePlant(FIRST_ID + index)))
+  await fillTable(pool, stored)
   return {
     create: ({ id, name, tag }) =>
       pool.query('INSERT INTO plants VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [id, name, tag]),
-    createAll,
+    createAll: (plants) => insertAll(pool, plants),
     get: async (id) => (await select('SELECT * FROM plants WHERE id = $1', [id]))[0],
     page: (after) => select('SELECT * FROM plants WHERE id > $1 ORDER BY id LIMIT 100', [after]),
   }
+}
+
+/** Creates the table in an empty database, with `stored` plants. */
+export async function fillTable(pool: pg.Pool, stored: number): Promise<void> {
+  await pool.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)')
+  const plants = Array.from({ length: stored }, (_, index) => makePlant(FIRST_ID + index))
+  await insertAll(pool, plants)
+}
+
+function insertAll(pool: pg.Pool, plants: readonly StoredPlant[]) {
+  return pool.query(
+    'INSERT INTO plants SELECT * FROM unnest($1::int8[], $2::text[], $3::text[]) ON CONFLICT DO NOTHING',
+    [plants.map(({ id }) => id), plants.map(({ name }) => name), plants.map(({ tag }) => tag)],
+  )
 }

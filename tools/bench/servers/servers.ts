@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout } from 'node:timers/promises'
 import { known } from '../../../core/known.ts'
 import { peakMemory } from '../figures/machine.ts'
 import { FIRST_ID, makePlant } from '../load/request-kinds.ts'
@@ -60,6 +61,35 @@ export async function startServer(
   closeSync(log)
   for await (const line of createInterface(known(child.stdout))) {
     return new Server(JSON.parse(line).url, readToken(), child)
+  }
+  throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)
+}
+
+/**
+ * Starts a server that listens on a given port and checks no token. Resolves when it responds.
+ *
+ * @param command arguments to Node
+ * @throws Error with the log if the process exits before it responds
+ */
+export async function startServerOn(
+  port: number,
+  command: readonly string[],
+  logFile: string,
+): Promise<Server> {
+  const log = openSync(logFile, 'w')
+  const child = spawn(process.execPath, command, {
+    env: withoutSettings(),
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  const url = `http://127.0.0.1:${port}`
+  while (child.exitCode === null && child.signalCode === null) {
+    const isUp = await fetch(url).then(
+      () => true,
+      () => false,
+    )
+    if (isUp) return new Server(url, 'none', child)
+    await setTimeout(100)
   }
   throw new Error(`the server did not start: ${readFileSync(logFile, 'utf8')}`)
 }

@@ -3,6 +3,8 @@ import { copyFile, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
+import type { Target } from '../load/generators.ts'
+import type { Kind, Template } from '../load/request-kinds.ts'
 import { countExported, fillDatabase, type Server, startServer } from './servers.ts'
 
 /** Something to measure. */
@@ -14,6 +16,8 @@ export interface Subject {
   readonly color: string
   /** Stored before the load starts. */
   readonly stored: number
+  /** How to speak to it, if not as to the service. */
+  readonly dialect?: Dialect
   /** Multiplies the connections and the warm-up. */
   readonly size?: number
   /** Prepares what every start needs, in a folder of its own. */
@@ -22,6 +26,18 @@ export interface Subject {
   readonly start: (folder: string) => Promise<Running>
   /** Limits its servers after the warm-up, until disposal. */
   readonly limit?: (servers: readonly Server[]) => Disposable
+}
+
+/** The interface of a server. */
+export interface Dialect {
+  /** The requests of each kind of load that it supports, sent in rotation. */
+  readonly requests: Readonly<Partial<Record<Kind, readonly Template[]>>>
+  /**
+   * Verifies that a server does the work it is measured for.
+   *
+   * @throws Error naming an unexpected response
+   */
+  readonly check: (target: Target) => Promise<void>
 }
 
 export interface Running {
@@ -63,14 +79,25 @@ const DESCRIPTIONS = {
 
 const BARE_TOKEN = 'a-token-for-the-benchmark'
 
-/** @param mode one of those in `bare-server.ts` */
-export function startBareServer(mode: string, database: string, stored: number, folder: string) {
-  const program = fileURLToPath(new URL('./bare-server.ts', import.meta.url))
+const BARE_PROGRAM = fileURLToPath(new URL('./bare-server.ts', import.meta.url))
+
+/**
+ * @param mode one of those in `bare-server.ts`
+ * @param program another program with the same arguments
+ */
+export function startBareServer(
+  mode: string,
+  database: string,
+  stored: number,
+  folder: string,
+  program = BARE_PROGRAM,
+) {
   const command = [program, mode, database, String(stored), BARE_TOKEN]
   return startServer(command, join(folder, 'log'), () => BARE_TOKEN)
 }
 
-function countRows(file: string): number {
+/** The number of plants in an SQLite file. */
+export function countRows(file: string): number {
   const db = new Sqlite(file, { readonly: true })
   try {
     return db.prepare<[], number>('SELECT count(*) FROM plants').pluck().get() as number
