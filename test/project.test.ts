@@ -30,7 +30,7 @@ t.test(
 )
 
 t.test('the lockfiles contain no download URLs', async (t) => {
-  const others = ['tools/lint', 'test/third-party-tools/clients']
+  const others = ['tools/lint', 'tools/bench/peers', 'test/third-party-tools/clients']
   for (const each of [lock, ...others.map((folder) => read(`${folder}/package-lock.json`))])
     t.notMatch(each, /"resolved": "http/)
 })
