@@ -8,8 +8,17 @@ import {
 } from '../../../service/store/plant-store.ts'
 import { createAll, each, removals } from '../../helpers/plants/lists.ts'
 import { createIn, removeFrom, updateIn } from '../../helpers/plants/single-changes.ts'
-import { changesAfter, contentOf, latest } from '../feed-reads.ts'
-import { byId, count, exported, MAX, MEGABYTE, MIN, samePlants, scatteredIds } from '../plants.ts'
+import { changesAfter, contentOf, latest, replay } from '../feed-reads.ts'
+import {
+  byId,
+  count,
+  EDGES,
+  exported,
+  MEGABYTE,
+  STRINGS,
+  samePlants,
+  scatteredIds,
+} from '../plants.ts'
 import { type Engine, opener } from '../store-suite.ts'
 
 const [A, B] = [{ name: 'a' }, { name: 'b', tag: 'x' }]
@@ -169,14 +178,24 @@ export function listSuite(t: Test, engine: Engine): void {
   t.test('ids and text are exact in a large list', async (t) => {
     const open = await opener(t, engine)
     const store = await open()
-    const ids = [MAX, MIN, ...scatteredIds(1998)]
-    const plants = ids.map((id, index) => ({
-      id,
-      name: `\u{1f332} plant ${id}`,
-      ...(index % 3 > 0 && { tag: index % 3 === 1 ? '' : 'e\u0301' }),
-    }))
+    const ids = [...EDGES, ...scatteredIds(2000 - EDGES.length)]
+    const plants = ids.map((id, index) => {
+      const text = STRINGS[index % STRINGS.length] as string
+      const fields = `"note":${JSON.stringify(text)}`
+      const plant = { id, name: `${text}\u{1f332}` }
+      return index % 3 === 0 ? plant : { ...plant, tag: text, ...(index % 3 === 1 && { fields }) }
+    })
     t.equal(count(await createAll(store, plants), 'created'), plants.length)
     t.equal(count(await createAll(store, plants.toReversed()), 'unchanged'), plants.length)
     samePlants(t, await exported(store), byId(plants))
+    const start = await latest(store)
+    const kept = plants
+      .filter((_, index) => index % 4 > 0)
+      .map((plant) => ('fields' in plant ? plant : { id: plant.id, ...B }))
+    const keptIds = new Set(kept.map(({ id }) => id))
+    const removed = ids.filter((id) => !keptIds.has(id))
+    await store.apply([...each('put', kept), ...removals(removed)], 'all-or-none')
+    samePlants(t, await exported(store), byId(kept))
+    samePlants(t, replay(await changesAfter(store, start), plants), byId(kept))
   })
 }

@@ -20,7 +20,13 @@ import {
   listTextMax,
   measureEffect,
 } from '../../shared/plant-change.ts'
-import { CONTENT_COLUMNS, contentValues, type PlantRow, toPlant } from '../../shared/rows.ts'
+import {
+  CONTENT_COLUMNS,
+  contentValues,
+  PLANT_COLUMNS,
+  type PlantRow,
+  toPlant,
+} from '../../shared/rows.ts'
 import { MARK_END } from '../feed/change-triggers.ts'
 import { TEXT_BYTES } from '../reads/plant-json.ts'
 
@@ -68,7 +74,7 @@ export function preparePlantChanges(db: Database) {
       const { effects, results } = plan
       if (list.mode === 'all-or-none' && results.some(isRefusal)) return results
       markEnd.run()
-      effects.forEach(table.write)
+      table.writeAll(effects)
       markEnd.run()
       return results
     },
@@ -78,9 +84,16 @@ export function preparePlantChanges(db: Database) {
 /** The plants whose ids are in an array in JSON, in its order. */
 const LISTED = 'json_each(?) AS listed CROSS JOIN plants ON plants.id = listed.value'
 
-// One statement for a list, because a statement costs as much as finding several plants.
+// One statement for a list, because a statement costs as much as finding several plants, or as storing one.
 export const MEASURE_ALL = `SELECT sum(${TEXT_BYTES}) FROM ${LISTED}`
 export const FIND_ALL = `SELECT plants.* FROM ${LISTED}`
+
+/** Stores the plants of an array of rows in JSON, in its order, whether they are new or not. */
+export const STORE_ALL = `
+  INSERT INTO plants (${PLANT_COLUMNS})
+  SELECT value ->> 0, ${CONTENT_COLUMNS.map((_, index) => `value ->> ${index + 1}`).join(', ')} FROM jsonb_each(?)
+  WHERE true ON CONFLICT (id) DO UPDATE SET ${CONTENT_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}`
+export const ERASE_ALL = 'DELETE FROM plants WHERE id IN (SELECT value FROM json_each(?))'
 
 type PlantTable = ReturnType<typeof preparePlantTable>
 
@@ -100,6 +113,8 @@ function preparePlantTable(db: Database) {
     `UPDATE plants SET ${CONTENT_COLUMNS.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
   )
   const erase = db.prepare('DELETE FROM plants WHERE id = ?')
+  const storeAll = db.prepare(STORE_ALL)
+  const eraseAll = db.prepare(ERASE_ALL)
 
   /** Returns false if the id is taken. */
   const store = (plant: StoredPlant): boolean =>
@@ -125,7 +140,29 @@ function preparePlantTable(db: Database) {
       else if (before === undefined) store(after)
       else replace.run(...contentValues(after), after.id)
     },
+    /** Makes the effects of a list in order. Those of one kind that follow each other share a statement. */
+    writeAll(effects: readonly Effect[]): void {
+      let rows: string[] = []
+      let areStored = true
+      const run = () => {
+        if (rows.length > 0) (areStored ? storeAll : eraseAll).run(`[${rows.join()}]`)
+        rows = []
+      }
+      for (const { before, after } of effects) {
+        if (before === after) continue
+        const isStored = after !== undefined
+        if (isStored !== areStored) run()
+        areStored = isStored
+        rows.push(isStored ? toJsonRow(after) : String(before?.id))
+      }
+      run()
+    },
   }
+}
+
+/** A row of the table `plants` as an array in JSON. */
+function toJsonRow(plant: StoredPlant): string {
+  return `[${plant.id},${JSON.stringify(contentValues(plant)).slice(1)}`
 }
 
 /**
