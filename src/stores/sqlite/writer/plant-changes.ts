@@ -95,6 +95,9 @@ export const STORE_ALL = `
   WHERE true ON CONFLICT (id) DO UPDATE SET ${CONTENT_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}`
 export const ERASE_ALL = 'DELETE FROM plants WHERE id IN (SELECT value FROM json_each(?))'
 
+/** How many plants make such a statement cheaper than one for each. */
+const SHARED_MIN = 4
+
 type PlantTable = ReturnType<typeof preparePlantTable>
 
 function preparePlantTable(db: Database) {
@@ -119,6 +122,21 @@ function preparePlantTable(db: Database) {
   /** Returns false if the id is taken. */
   const store = (plant: StoredPlant): boolean =>
     insert.run(plant.id, ...contentValues(plant)).changes === 1
+  const write = ({ before, after }: Effect): void => {
+    if (before === after) return
+    if (after === undefined) erase.run(before?.id)
+    else if (before === undefined) store(after)
+    else replace.run(...contentValues(after), after.id)
+  }
+  const writeRun = (run: readonly Effect[]): void => {
+    if (run.length < SHARED_MIN) {
+      run.forEach(write)
+      return
+    }
+    const rows = run.map(({ before, after }) => (after ? toJsonRow(after) : before?.id))
+    const statement = run[0]?.after ? storeAll : eraseAll
+    statement.run(`[${rows.join()}]`)
+  }
   return {
     store,
     /** The bytes of a plant's text, which are not read; undefined if there is no plant. */
@@ -134,28 +152,19 @@ function preparePlantTable(db: Database) {
       if (bytes === null) return []
       return known(bytes) > bytesMax ? undefined : findAll.all(list).map(toPlant)
     },
-    write({ before, after }: Effect): void {
-      if (before === after) return
-      if (after === undefined) erase.run(before?.id)
-      else if (before === undefined) store(after)
-      else replace.run(...contentValues(after), after.id)
-    },
-    /** Makes the effects of a list in order. Those of one kind that follow each other share a statement. */
+    write,
+    /** Makes the effects of a list in order. Those that store plants share a statement with their neighbors, as do removals. */
     writeAll(effects: readonly Effect[]): void {
-      let rows: string[] = []
-      let areStored = true
-      const run = () => {
-        if (rows.length > 0) (areStored ? storeAll : eraseAll).run(`[${rows.join()}]`)
-        rows = []
+      let run: Effect[] = []
+      for (const effect of effects) {
+        if (effect.before === effect.after) continue
+        if (!run[0]?.after !== !effect.after) {
+          writeRun(run)
+          run = []
+        }
+        run.push(effect)
       }
-      for (const { before, after } of effects) {
-        if (before === after) continue
-        const isStored = after !== undefined
-        if (isStored !== areStored) run()
-        areStored = isStored
-        rows.push(isStored ? toJsonRow(after) : String(before?.id))
-      }
-      run()
+      writeRun(run)
     },
   }
 }
