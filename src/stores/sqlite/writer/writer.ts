@@ -28,6 +28,9 @@ export class Writer {
    * @param metrics measures the commits
    */
   constructor(db: Database, file?: OpenFile, metrics?: SqliteMetrics) {
+    // For the pages that a statement has changed, which SQLite keeps until its end to be able to undo it. Beyond 64 KB, it
+    // would write them to a file, and a list of random ids would be twice as expensive.
+    db.pragma('temp_store = MEMORY')
     this.#db = db
     this.#file = file
     this.#mapError = file?.mapError ?? mapError
