@@ -45,6 +45,7 @@ const KINDS = {
   mixed: MIXED,
   'mixed-with-batches': MIXED,
   'random-53-bit': [create('random-53-bit')],
+  'random-batch-100': [createBatch(100, 'random')],
 } as const satisfies Record<string, readonly Template[]>
 
 export type Kind = keyof typeof KINDS
@@ -81,8 +82,8 @@ function create(ids: IdSource): Template {
   return { method: 'POST', path: '/plants', body: PLANT_JSON, ids }
 }
 
-function createBatch(size: number): Template {
-  return { ...create('sequential'), path: '/plants/batch', batch: size }
+function createBatch(size: number, ids: IdSource = 'sequential'): Template {
+  return { ...create(ids), path: '/plants/batch', batch: size }
 }
 
 /**
