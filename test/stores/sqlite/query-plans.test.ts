@@ -14,7 +14,6 @@ import { LIST_RECORDS } from '../../../src/stores/sqlite/reads/reader.ts'
 import { KEY, NEEDS_KEYS, UNSORTED } from '../../../src/stores/sqlite/reads/sorted-plants.ts'
 import { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import {
-  ERASE_ALL,
   FIND_ALL,
   MEASURE_ALL,
   STORE_ALL,
@@ -50,7 +49,6 @@ const SCANS: Record<string, string> = {
   [MEASURE_ALL]: 'measures the plants of a list',
   [FIND_ALL]: 'reads the plants of a list',
   [STORE_ALL]: 'stores the plants of a list',
-  [ERASE_ALL]: 'removes the plants of a list',
   ...forEach(Object.values(MEASURE.ascending), 'measures a bounded number of plants'),
   ...forEach(Object.values(MEASURE.descending), 'measures a bounded number of plants'),
   ...forEach(Object.values(COUNT), 'counts a bounded number of plants'),

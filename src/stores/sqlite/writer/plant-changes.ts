@@ -93,10 +93,12 @@ export const STORE_ALL = `
   INSERT INTO plants (${PLANT_COLUMNS})
   SELECT value ->> 0, ${CONTENT_COLUMNS.map((_, index) => `value ->> ${index + 1}`).join(', ')} FROM jsonb_each(?)
   WHERE true ON CONFLICT (id) DO UPDATE SET ${CONTENT_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}`
-export const ERASE_ALL = 'DELETE FROM plants WHERE id IN (SELECT value FROM json_each(?))'
 
-/** How many plants make such a statement cheaper than one for each. */
-const SHARED_MIN = 4
+/**
+ * Plants share such a statement if there are enough of them for it to be cheaper. It takes several times the memory of
+ * their text, in UTF-16 units, so that is limited, and a plant with much text has a statement of its own.
+ */
+const SHARED = { plantsMin: 4, textMax: 2 ** 16, plantTextMax: 2 ** 10 }
 
 type PlantTable = ReturnType<typeof preparePlantTable>
 
@@ -117,7 +119,6 @@ function preparePlantTable(db: Database) {
   )
   const erase = db.prepare('DELETE FROM plants WHERE id = ?')
   const storeAll = db.prepare(STORE_ALL)
-  const eraseAll = db.prepare(ERASE_ALL)
 
   /** Returns false if the id is taken. */
   const store = (plant: StoredPlant): boolean =>
@@ -128,14 +129,9 @@ function preparePlantTable(db: Database) {
     else if (before === undefined) store(after)
     else replace.run(...contentValues(after), after.id)
   }
-  const writeRun = (run: readonly Effect[]): void => {
-    if (run.length < SHARED_MIN) {
-      run.forEach(write)
-      return
-    }
-    const rows = run.map(({ before, after }) => (after ? toJsonRow(after) : before?.id))
-    const statement = run[0]?.after ? storeAll : eraseAll
-    statement.run(`[${rows.join()}]`)
+  const writeTogether = (stored: readonly Effect[]): void => {
+    if (stored.length < SHARED.plantsMin) stored.forEach(write)
+    else storeAll.run(`[${stored.map(({ after }) => toJsonRow(known(after))).join()}]`)
   }
   return {
     store,
@@ -153,18 +149,29 @@ function preparePlantTable(db: Database) {
       return known(bytes) > bytesMax ? undefined : findAll.all(list).map(toPlant)
     },
     write,
-    /** Makes the effects of a list in order. Those that store plants share a statement with their neighbors, as do removals. */
+    /** Makes the effects of a list in order. Consecutive small plants are stored together. */
     writeAll(effects: readonly Effect[]): void {
-      let run: Effect[] = []
-      for (const effect of effects) {
-        if (effect.before === effect.after) continue
-        if (!run[0]?.after !== !effect.after) {
-          writeRun(run)
-          run = []
-        }
-        run.push(effect)
+      let stored: Effect[] = []
+      let text = 0
+      const writeStored = () => {
+        writeTogether(stored)
+        stored = []
+        text = 0
       }
-      writeRun(run)
+      for (const effect of effects) {
+        const { before, after } = effect
+        if (before === after) continue
+        const length = after === undefined ? Number.POSITIVE_INFINITY : textLength(after)
+        if (length > SHARED.plantTextMax) {
+          writeStored()
+          write(effect)
+          continue
+        }
+        stored.push(effect)
+        text += length
+        if (text >= SHARED.textMax) writeStored()
+      }
+      writeStored()
     },
   }
 }

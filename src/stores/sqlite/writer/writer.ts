@@ -22,7 +22,7 @@ export class Writer {
   readonly #file: OpenFile | undefined
   readonly #mapError: (error: unknown) => unknown
   readonly #commit: (changes: readonly WriteCall[]) => CommitResult[]
-  #keepsPagesInMemory = false
+  #isJournalInMemory = false
 
   /**
    * @param file of the connection; undefined in memory
@@ -62,7 +62,7 @@ export class Writer {
   commit(changes: readonly WriteCall[]): CommitResult[] {
     this.#file?.assertSound()
     try {
-      this.#keepPages(changes.some(isRequestedList))
+      this.#setJournalInMemory(changes.some(isList) && !changes.some(isGuardedCall))
       return this.#commit(changes)
     } catch (error) {
       throw this.#mapError(error)
@@ -70,14 +70,14 @@ export class Writer {
   }
 
   /**
-   * Decides where SQLite keeps the old pages with which it could undo a statement. Beyond 64 KB, they would be in a file,
-   * which would make the statement for a list with random ids twice as expensive. In memory, they make that for a single
-   * change 8 % more expensive, and those of a mirror, whose lists are the longest, can take 100 MB.
+   * Decides where SQLite keeps the statement journal: copies of the pages that a statement changes, to undo it if it fails.
+   * Beyond 64 KB, SQLite writes the journal to a file, so that a list with random ids would take twice as long. In memory, it
+   * makes single changes 8 % more expensive, and a step of a mirror, which has the longest lists, could need 100 MB.
    */
-  #keepPages(inMemory: boolean): void {
-    if (this.#keepsPagesInMemory === inMemory) return
-    this.#db.pragma(`temp_store = ${inMemory ? 'MEMORY' : 'DEFAULT'}`)
-    this.#keepsPagesInMemory = inMemory
+  #setJournalInMemory(isInMemory: boolean): void {
+    if (this.#isJournalInMemory === isInMemory) return
+    this.#db.pragma(`temp_store = ${isInMemory ? 'MEMORY' : 'DEFAULT'}`)
+    this.#isJournalInMemory = isInMemory
   }
 
   close(): void {
@@ -111,8 +111,8 @@ function prepareMeasuredCommit(
   }
 }
 
-function isRequestedList(call: WriteCall): boolean {
-  return call.type === 'apply' && !isGuarded(call)
+function isList(call: WriteCall): boolean {
+  return call.type === 'apply'
 }
 
 function isGuardedCall(call: WriteCall): boolean {
