@@ -27,8 +27,8 @@ interface Tool {
   readonly success: RegExp
   /** Why it cannot run here. */
   readonly missing?: string | undefined
-  /** How it fails by chance. Then it is tried again. */
-  readonly chance?: RegExp
+  /** Matches the output of a known random failure, after which it is run again. */
+  readonly flake?: RegExp
 }
 
 const ATTEMPTS_MAX = 4
@@ -40,16 +40,16 @@ const TOOLS: readonly Tool[] = [
     name: 'specmatic',
     success: /Failures: 0, WIP: 0, Errors: 0/,
     missing: hasJava() ? undefined : 'there is no java',
-    // It makes up ids of three digits. In every fifth run, two different plants have the same one.
-    chance: /expected status 200 but response contained status 4(00|09).*Failures: [12],/s,
+    // It makes up ids of three digits. In one run of five, two plants get the same one.
+    flake: /expected status 200 but response contained status 4(00|09).*Failures: [12],/s,
   },
   { name: 'spectral', success: /No results with a severity of 'hint' or higher found!/ },
 ]
 
-for (const { name, success, missing, chance } of TOOLS) {
+for (const { name, success, missing, flake } of TOOLS) {
   const script = readFileSync(join(PROJECT, `test/third-party-tools/${name}.sh`), 'utf8')
   t.test(`${name} finds nothing`, { skip: missing ?? false }, async (t) => {
-    const { printed } = await runUnlessChance(t, script, chance)
+    const { printed } = await runAgainAfterFlake(t, script, flake)
     // Not a comment: after one with a carriage return, as in curl's progress, tap ignores the failure.
     t.ok(success.test(printed), String(success), { printed })
   })
@@ -91,12 +91,12 @@ t.test('the generated clients compile in strict mode', async (t) => {
   await t.resolves(runHere(t, 'tsc --project .'))
 })
 
-async function runUnlessChance(t: Test, script: string, chance?: RegExp, attempt = 1) {
+async function runAgainAfterFlake(t: Test, script: string, flake?: RegExp, attempt = 1) {
   try {
     return await run(t, script)
   } catch (error) {
-    if (attempt === ATTEMPTS_MAX || !chance?.test(messageOf(error))) throw error
-    return runUnlessChance(t, script, chance, attempt + 1)
+    if (attempt === ATTEMPTS_MAX || !flake?.test(messageOf(error))) throw error
+    return runAgainAfterFlake(t, script, flake, attempt + 1)
   }
 }
 

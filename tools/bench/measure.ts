@@ -150,7 +150,7 @@ class Started {
       if (this.#requests.length === 0) return false
       for (const server of servers) {
         await (dialect?.check ?? checkAnswers)(server)
-        if (!(await isServed(server, new Set(requests)))) return false
+        if (!(await isServed(server, new Set(requests), dialect?.successes))) return false
       }
       await this.#loadUntilWarm()
       this.#limits = this.#subject.limit?.(servers)

@@ -3,6 +3,7 @@
  * default and, where that can be set, with every commit on disk. README.md explains the figures.
  */
 import { Option } from 'commander'
+import { known } from '../../core/known.ts'
 import { installTools } from '../lint/install.ts'
 import { benchmark, type Options as Common, parseNumber } from './bench-options.ts'
 import { count } from './figures/statistics.ts'
@@ -23,13 +24,9 @@ const HEADS: Partial<Record<string, string>> = {
   page: 'page of 100',
 }
 
-const { stored, subjects, ...options } = benchmark(
-  'bench:peers',
-  'compare the service with peers',
-  {
-    kinds: ['sequential', 'random-53-bit', 'read', 'page'],
-  },
-)
+const command = benchmark('bench:peers', 'compare the service with peers', {
+  kinds: ['sequential', 'random-53-bit', 'read', 'page'],
+})
   .addOption(
     // json-server writes all plants to its file for each create.
     new Option('--stored <number>', 'plants stored before the load')
@@ -37,28 +34,25 @@ const { stored, subjects, ...options } = benchmark(
       .argParser(parseNumber),
   )
   .option('--subjects <names...>', 'what to measure, as named in the table')
-  .parse()
-  .opts<Options>()
+const { stored, subjects, ...options } = command.parse().opts<Options>()
+
+let databases: PostgresDatabases | undefined
+const all = peers(stored, () => known(databases))
+const names = all.map(({ name }) => name)
+const unknown = subjects?.find((name) => !names.includes(name))
+if (unknown !== undefined)
+  command.error(`error: unknown subject '${unknown}': expected one of ${names.join(', ')}`)
+const measured = all.filter(({ name }) => subjects?.includes(name) ?? true)
 
 installTools(`${import.meta.dirname}/peers`)
 await using teardowns = new AsyncDisposableStack()
-const all = peers(stored, await PostgresDatabases.start(teardowns))
-const names = all.map(({ name }) => name)
-const unknown = subjects?.filter((name) => !names.includes(name)) ?? []
-if (unknown.length > 0) throw new Error(`no subject is named ${unknown[0]}: ${names.join(', ')}`)
-const measured = all.filter(({ name }) => subjects?.includes(name) ?? true)
+databases = await PostgresDatabases.start(teardowns)
 const results = await runBenchmark({
   subjects: measured,
   baselines: names.slice(0, 1),
   options,
   conditions: [`${count(stored)} plants`],
-  charts: {
-    peers: {
-      title: `Requests per second, and the ratio to ${names[0]}`,
-      figure: 'perSecond',
-      length: 'figure',
-    },
-  },
+  charts: {},
 })
 console.log(`\nAs Markdown:\n\n${toMarkdown(measured, results)}`)
 
@@ -73,13 +67,13 @@ function toMarkdown(peers: readonly Peer[], results: readonly Result[]): string 
     return [name, durability, checks, ...figures]
   })
   const head = [
-    '',
+    'server',
     'acknowledged creates are',
     'it checks',
     ...kinds.map((kind) => HEADS[kind] ?? kind),
   ]
   const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
-  return lines.join('\n').replace('|  |', '| |')
+  return lines.join('\n')
 }
 
 function toCell({ perSecond, cpuUs, databaseCpuUs, failed }: Result['run']): string {

@@ -15,11 +15,7 @@ export interface Bar {
 }
 
 const WIDTH = 720
-const LEFT = 110
-
-/** Of the first row of the legend. The charts begin below it. */
-const LEGEND_TOP = 40
-const LEGEND_COLUMNS_MAX = 4
+const [LEFT, TOP] = [110, 66]
 
 /** Width of a letter of a label. */
 const LETTER = 5.6
@@ -32,11 +28,9 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
   const longest = Math.max(...bars.map(({ label }) => label.length))
   const lengthMax = WIDTH - LEFT - longest * LETTER - 8
   const step = series.length * BAR + GAP
-  const columns = Math.min(series.length, LEGEND_COLUMNS_MAX)
-  const chartTop = LEGEND_TOP + 10 + Math.ceil(series.length / columns) * 16
-  const height = chartTop + groups.length * step
+  const height = TOP + groups.length * step
   const drawn = groups.flatMap((group, index) => {
-    const top = chartTop + index * step
+    const top = TOP + index * step
     const middle = top + (series.length * BAR) / 2 + 3
     const name = text(LEFT - 8, middle, group.title, 'text-anchor="end" font-weight="600"')
     const bars = group.bars.flatMap(({ series: number, value, label }) => {
@@ -50,9 +44,8 @@ export function draw({ title, subtitle, series, groups }: Chart): string {
     return [name, ...bars]
   })
   const legend = series.flatMap(({ title, color }, index) => {
-    const x = 8 + (index % columns) * ((WIDTH - 8) / columns)
-    const y = LEGEND_TOP + Math.floor(index / columns) * 16
-    return [rectangle(x, y, 10, 10, color), text(x + 14, y + 9, title, 'font-size="10"')]
+    const x = 8 + index * ((WIDTH - 8) / series.length)
+    return [rectangle(x, 40, 10, 10, color), text(x + 14, 49, title, 'font-size="10"')]
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#1f2933">`,

@@ -65,9 +65,14 @@ async function expect(
 /**
  * Whether a server has the operations of some requests. An older version may lack one.
  *
- * @throws Error if it gives another response than 200, 201, 404 or 405
+ * @param successes the statuses of success
+ * @throws Error if it gives another status than those, 404 or 405
  */
-export async function isServed(target: Target, requests: Iterable<Template>): Promise<boolean> {
+export async function isServed(
+  target: Target,
+  requests: Iterable<Template>,
+  successes: readonly number[] = [200],
+): Promise<boolean> {
   // Above the ids of all loads.
   const sources = createIdSources({ first: 5e12, stored: 1 })
   const { sequential } = sources
@@ -75,13 +80,10 @@ export async function isServed(target: Target, requests: Iterable<Template>): Pr
     const ids = { ...sources, random: sequential, 'random-53-bit': sequential }
     const { status, described } = await send(target, template, ids)
     if (status === 404 || status === 405) return false
-    if (!SUCCESSES.includes(status)) throw new Error(described)
+    if (!successes.includes(status)) throw new Error(described)
   }
   return true
 }
-
-/** Some servers answer a create with 201. */
-const SUCCESSES = [200, 201]
 
 /** Sends one request of a load. */
 export async function send(

@@ -6,10 +6,10 @@ import { keysOf } from '../../../core/known.ts'
  * - `time-ordered`: the current second in microseconds since 1970 plus a counter that continues from run to run, below
  *   2^53 because the bare servers round larger ids;
  * - `random`: uniform over 63 bits;
- * - `random-53-bit`: those that every JavaScript number can hold;
+ * - `random-53-bit`: uniform over integers below 2^53, which JavaScript's numbers hold exactly;
  * - `stored`: a random plant that was stored before the load.
  *
- * `requests.lua` repeats these rules for wrk.
+ * `request-kinds.lua` repeats these rules for wrk.
  */
 export type IdSource = 'sequential' | 'time-ordered' | 'random' | 'random-53-bit' | 'stored'
 

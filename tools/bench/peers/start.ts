@@ -43,20 +43,12 @@ export async function startPlatformatic(
   return { servers: [server], count: async () => countRows(file) }
 }
 
-/** @param synchronous the value of SQLite's `PRAGMA synchronous`. `NORMAL` is the default. */
-export async function startSoul(
-  synchronous: 'NORMAL' | 'FULL',
-  stored: number,
-  folder: string,
-): Promise<Running> {
+export async function startSoul(stored: number, folder: string): Promise<Running> {
   const file = createFile(stored, folder)
   const port = await freePort()
   const own = ['--database', file, '--port', String(port)]
-  const extensions = ['--extensions', here('./soul-extensions')]
-  const command = [here('./node_modules/soul-cli/src/server.js'), ...own, ...extensions]
+  const command = [here('./node_modules/soul-cli/src/server.js'), ...own]
   const server = await startServerOn(port, command, join(folder, 'log'))
-  const { ok } = await fetch(`${server.url}/synchronous/${synchronous}`)
-  if (!ok) throw new Error('Soul has not loaded its extension')
   return { servers: [server], count: async () => countRows(file) }
 }
 

@@ -30,25 +30,19 @@ const TABLE = "the table's constraints"
 /**
  * The service and its peers. Each has `stored` plants, and its default settings unless its name says otherwise.
  *
- * @param databases used by those on PostgreSQL
+ * @param databases starts those on PostgreSQL. Called only when one starts.
  */
-export function peers(stored: number, databases: PostgresDatabases): Peer[] {
-  return [...onSqlite(stored), ...onFile(stored), ...onPostgres(stored, databases)].map(
-    (peer, index) => ({ ...peer, title: titleOf(peer), color: COLORS[index] ?? '', stored }),
-  )
+export function peers(stored: number, databases: () => PostgresDatabases): Peer[] {
+  return [...onSqlite(stored), ...onFile(stored), ...onPostgres(stored, databases)].map((peer) => {
+    return { ...peer, ...NO_CHART, stored }
+  })
 }
 
-function titleOf({ name, durability }: Described): string {
-  return durability === ON_DISK ? `${name} (on disk)` : name
-}
-
-const COLORS = [
-  ...['#2f855a', '#b8c0cc', '#e8b84a', '#d9774b', '#9fc3e8', '#4a6fa5', '#7a5ea8', '#e3a6c3'],
-  ...['#b5487e', '#52606d', '#68b58f', '#c9b458', '#8a6d3b', '#2d3748'],
-]
+/** The peers are too many for a chart. */
+const NO_CHART = { title: '', color: '' }
 
 function onSqlite(stored: number): Described[] {
-  const service = { title: '', color: '', stored, program: OWN_PROGRAM, name: 'plant store' }
+  const service = { ...NO_CHART, stored, program: OWN_PROGRAM, name: 'plant store' }
   const none = { ...bareSubject('ceiling', stored), name: 'Fastify' }
   const normal = bareSubject('commit each, NORMAL', stored)
   const full = bareSubject('commit each', stored)
@@ -88,14 +82,7 @@ function onSqlite(stored: number): Described[] {
       durability: IN_CACHE,
       checks: TABLE,
       dialect: SOUL,
-      start: (folder) => startSoul('NORMAL', stored, folder),
-    },
-    {
-      name: 'Soul, FULL',
-      durability: ON_DISK,
-      checks: TABLE,
-      dialect: SOUL,
-      start: (folder) => startSoul('FULL', stored, folder),
+      start: (folder) => startSoul(stored, folder),
     },
   ]
 }
@@ -112,27 +99,27 @@ function onFile(stored: number): Described[] {
   ]
 }
 
-function onPostgres(stored: number, databases: PostgresDatabases): Described[] {
+function onPostgres(stored: number, databases: () => PostgresDatabases): Described[] {
   return [
     {
       name: 'plant store, PostgreSQL',
       durability: ON_DISK,
       checks: CONTRACT,
-      start: (folder) => databases.startReplicas({ count: 1, stored }, folder),
+      start: (folder) => databases().startReplicas({ count: 1, stored }, folder),
     },
     {
       name: 'PostgREST-like',
       durability: ON_DISK,
       checks: TABLE,
       dialect: POSTGREST,
-      start: (folder) => startSqlServer('on', databases, stored, folder),
+      start: (folder) => startSqlServer('on', databases(), stored, folder),
     },
     {
       name: 'PostgREST-like, async',
       durability: "in PostgreSQL's memory",
       checks: TABLE,
       dialect: POSTGREST,
-      start: (folder) => startSqlServer('off', databases, stored, folder),
+      start: (folder) => startSqlServer('off', databases(), stored, folder),
     },
   ]
 }

@@ -20,7 +20,7 @@ export class PostgresDatabases {
     this.#server = server
   }
 
-  /** @param teardowns stops it */
+  /** @param teardowns stops the server when it is disposed */
   static async start(teardowns: AsyncDisposableStack): Promise<PostgresDatabases> {
     const teardown = (work: () => unknown) => teardowns.defer(async () => void (await work()))
     const server = await PostgresServer.make({ teardown }, tmpdir())

@@ -32,6 +32,8 @@ export interface Subject {
 export interface Dialect {
   /** The requests of each kind of load that it supports, sent in rotation. */
   readonly requests: Readonly<Partial<Record<Kind, readonly Template[]>>>
+  /** The statuses of success. */
+  readonly successes: readonly number[]
   /**
    * Verifies that a server does the work it is measured for.
    *

@@ -98,7 +98,7 @@ export const STORE_ALL = `
  * Plants share such a statement if there are enough of them for it to be cheaper. It takes several times the memory of
  * their text, in UTF-16 units, so that is limited, and a plant with much text has a statement of its own.
  */
-const SHARED = { plantsMin: 4, textMax: 2 ** 16, plantTextMax: 2 ** 10 }
+const SHARED = { plantsMin: 4, textMax: 2 ** 16, plantTextMax: 2 ** 9 }
 
 type PlantTable = ReturnType<typeof preparePlantTable>
 
