@@ -92,6 +92,7 @@ testInBrowser(t, 'tokens in the page', (open) => {
     await plants.page.mouse.move(0, 0)
     await service.call({ method: 'DELETE', path: '/plants/4' })
     await plants.page.locator('.editor').waitFor({ state: 'detached' })
+    await plants.row(4n).waitFor({ state: 'detached' })
     t.equal((await plants.row(6n).boundingBox())?.y, await topOf(plants))
     await importPlants(service.store, [{ id: 4n, name: 'Abies alba', tag: 'Tree' }], 'replace')
     t.same(plants.complaints, [])
