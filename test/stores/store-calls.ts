@@ -11,8 +11,6 @@ import { exported } from './plants.ts'
 type Call = (store: Store) => unknown
 
 const plant = { id: 1n, name: 'other', tag: 'tag 1' }
-/** So large that a page with it is not read as small plants are. */
-const large = { ...plant, id: -6n, name: 'x'.repeat(2 ** 16) }
 const record = (expected: string | undefined, next: string | undefined): RecordChange => ({
   kind: 'setting',
   key: 'called',
@@ -86,13 +84,6 @@ const METHOD_CALLS: Record<
     (store) => store.list({ limit: 10, words: ['plant'] }),
     (store) => store.list({ limit: 10, words: ['plant'], tag: 'tag 1' }),
     (store) => store.list({ limit: 10, tag: null }),
-    (store) => createIn(store, large),
-    ...[undefined, 'tag 1'].flatMap((tag) =>
-      [false, true].map((isDescending): Call => {
-        const after = isDescending ? -5n : -7n
-        return (store) => store.list({ limit: 10, tag, isDescending, after })
-      }),
-    ),
   ],
   listSorted: SORTED,
   indexPlants: [
@@ -109,11 +100,7 @@ const METHOD_CALLS: Record<
     },
     (store) => removeFrom(store, -5n),
   ],
-  getAll: [
-    (store) => store.getAll([1n, 5n, 1000n]),
-    (store) => store.getAll([large.id, 1n]),
-    (store) => removeFrom(store, large.id),
-  ],
+  getAll: [(store) => store.getAll([1n, 5n, 1000n])],
   count: [[], ['plant']].flatMap((words) =>
     [undefined, 'tag 1', null].map((tag) => (store: Store) => store.count({ words, tag })),
   ),

@@ -7,7 +7,7 @@ import { Connections } from './connection/connections.ts'
 import { plantReads } from './connection/permissions.ts'
 import { one, type Run } from './connection/pooled-client.ts'
 import { PostgresFeed } from './feed/postgres-feed.ts'
-import { exportPlants, listPlants } from './plants/reads.ts'
+import { exportPlants, getPlants, listPlants } from './plants/reads.ts'
 import {
   findSchemaObstacle,
   migrate,
@@ -80,7 +80,7 @@ export function openReader(server: ServerOptions): Promise<PlantReader> {
     }
     const run: Run = (text, values) => connections.query(text, values)
     return {
-      getAll: (ids) => listPlants(run, { ids, limit: ids.length }),
+      getAll: (ids) => getPlants(run, ids),
       list: (request) => listPlants(run, request),
       exportPlants: () => connections.readSnapshot((snapshot) => exportPlants(snapshot, false)),
       findRecord: (kind, key) => findRecord(run, kind, key),

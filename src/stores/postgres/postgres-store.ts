@@ -51,7 +51,7 @@ import { countPlants } from './plants/counts.ts'
 import { createPlants } from './plants/creates.ts'
 import { applyGuarded } from './plants/guarded-changes.ts'
 import { applyLists } from './plants/lists.ts'
-import { exportPlants, listPlants, pointReads } from './plants/reads.ts'
+import { exportPlants, getPlants, listPlants, pointReads } from './plants/reads.ts'
 import { searchPlants } from './plants/searches.ts'
 import { indexPlants } from './plants/sort-keys.ts'
 import { listSorted } from './plants/sorted-plants.ts'
@@ -169,7 +169,7 @@ export class PostgresStore implements Store {
   }
 
   getAll(ids: readonly bigint[]): Promise<PlantPage> {
-    return listPlants(this.#readPlants, { ids, limit: ids.length })
+    return getPlants(this.#readPlants, ids)
   }
 
   count(request: CountRequest): Promise<CountedRange> {

@@ -43,89 +43,30 @@ function buildPageQuery(condition: string, { order, from }: Direction): string {
     ORDER BY id ${order}`
 }
 
-/** A plant in JSON, without optional whitespace. Own fields are JSON already. */
-const JSON_TEXT = `'{"id":' || id || ',"name":' || to_json(name) ||
-  coalesce(',"tag":' || to_json(tag), '') || coalesce(',' || fields, '') || '}'`
-
-interface SmallPlantsRow {
-  /** The plants in JSON, separated by commas. Null if there are none, one is large, or they have too much text. */
-  readonly json: string | null
-  readonly found: bigint
-}
-
-/** How much text the plants of SMALL_PAGES can have, in bytes. More than a page has, because plants differ in size. */
-const SMALL_TEXT_MAX = 2 * PAGE_TEXT_MAX
-
-/**
- * A query for a page of small plants by id as one row, which costs half as much as a row for each. Its parameters are those
- * of `buildPageQuery`, but the third is the limit on the text of each plant.
- */
-function buildSmallQuery(condition: string, { order, from }: Direction): string {
-  return `
-    SELECT count(*) AS found,
-      CASE WHEN max(text) <= $3 AND sum(text) <= ${PAGE_TEXT_MAX}
-        THEN string_agg(CASE WHEN text <= $3 THEN ${JSON_TEXT} END, ',' ORDER BY id ${order}) END AS json
-    FROM (
-      SELECT ${PLANT_COLUMNS}, ${TEXT} AS text
-      FROM plants WHERE ${condition} AND id ${from} $1 AND ${CAN_READ} ORDER BY id ${order} LIMIT $2
-    ) AS page`
-}
-
-const buildQueries = (build: typeof buildPageQuery) =>
-  byDirection((direction) => ({
-    any: build('true', direction),
-    ofTag: build(hasTag('$4'), direction),
-    ofIds: build('id = ANY($4::int8[])', direction),
-  }))
-
-const PAGES = buildQueries(buildPageQuery)
-const SMALL_PAGES = buildQueries(buildSmallQuery)
+const PAGES = byDirection((direction) => ({
+  any: buildPageQuery('true', direction),
+  ofTag: buildPageQuery(hasTag('$4'), direction),
+  ofIds: buildPageQuery('id = ANY($4::int8[])', direction),
+}))
 
 /** A condition for plants with a tag. The index has only the hash, so the tag itself is compared too. */
 export function hasTag(parameter: string): string {
   return `md5(tag) = md5(${parameter}) AND tag = ${parameter}`
 }
 
+/** See PlantStore.list. */
+export async function listPlants(run: Run, request: PageRequest): Promise<PlantPage> {
+  return toPage(await readRows(run, request))
+}
+
+/** See PlantStore.getAll. */
+export async function getPlants(run: Run, ids: readonly bigint[]): Promise<PlantPage> {
+  return toPage(await readRows(run, { ids, limit: ids.length }))
+}
+
 interface RowsRequest extends PageRequest {
   /** Return only plants with these ids. Cannot be combined with a tag. */
   readonly ids?: readonly bigint[]
-}
-
-/** See PlantStore.list and PlantStore.getAll. */
-export async function listPlants(run: Run, request: RowsRequest): Promise<PlantPage> {
-  return (await readSmall(run, request)) ?? toPage(await readRows(run, request))
-}
-
-/**
- * A page of small plants; undefined if one is large, or if the page must end early. Then the page costs nearly twice as
- * much as without this.
- */
-async function readSmall(run: Run, request: RowsRequest): Promise<PlantPage | undefined> {
-  const { limit } = request
-  const textMax = Math.floor(SMALL_TEXT_MAX / (limit + 1))
-  const [row] = await runQuery<SmallPlantsRow>(run, SMALL_PAGES, request, textMax)
-  if (row === undefined || row.found === 0n) return pageOf([])
-  const { json } = row
-  if (json === null || json.length > PAGE_TEXT_MAX) return undefined
-  const found = Number(row.found)
-  if (found <= limit) return { ...pageOf([json]), found }
-  const shown = json.slice(0, lastPlantIn(json) - 1)
-  return { ...pageOf([shown], idAt(shown, lastPlantIn(shown))), found: limit }
-}
-
-/**
- * How the JSON of a plant begins, and nothing else in it: in strings, a quote has a backslash before it, and own fields are
- * scalars.
- */
-const START = '{"id":'
-
-function lastPlantIn(plants: string): number {
-  return plants.lastIndexOf(START)
-}
-
-function idAt(plants: string, at: number): bigint {
-  const start = at + START.length
-  return BigInt(plants.slice(start, plants.indexOf(',', start)))
 }
 
 interface PlantRows {
@@ -134,27 +75,23 @@ interface PlantRows {
   readonly next: bigint | undefined
 }
 
-async function readRows(run: Run, request: RowsRequest): Promise<PlantRows> {
-  const { limit } = request
-  const found = await runQuery<PlantPageRow>(run, PAGES, request, PAGE_TEXT_MAX)
+async function readRows(
+  run: Run,
+  { after, isDescending, tag, ids, limit }: RowsRequest,
+): Promise<PlantRows> {
+  const from = firstAfter(after, isDescending)
+  if (from === undefined) return { rows: [], next: undefined }
+  const { any, ofTag, ofIds } = inDirection(PAGES, isDescending)
+  const values = [from, limit + 1, PAGE_TEXT_MAX]
+  const found =
+    ids !== undefined
+      ? await run<PlantPageRow>(ofIds, [...values, ids])
+      : tag === undefined
+        ? await run<PlantPageRow>(any, values)
+        : await run<PlantPageRow>(ofTag, [...values, tag])
   const rows = found.slice(0, limit)
   const isLast = Number(found[0]?.found ?? 0) === rows.length
   return { rows, next: isLast ? undefined : rows.at(-1)?.id }
-}
-
-/** Runs a query of a page that reads one plant more than it can have. Resolves to no rows if no id can follow. */
-async function runQuery<Row extends object>(
-  run: Run,
-  queries: typeof PAGES,
-  { after, isDescending, tag, ids, limit }: RowsRequest,
-  textMax: number,
-): Promise<Row[]> {
-  const from = firstAfter(after, isDescending)
-  if (from === undefined) return []
-  const { any, ofTag, ofIds } = inDirection(queries, isDescending)
-  const values = [from, limit + 1, textMax]
-  if (ids !== undefined) return run<Row>(ofIds, [...values, ids])
-  return tag === undefined ? run<Row>(any, values) : run<Row>(ofTag, [...values, tag])
 }
 
 /**
