@@ -175,6 +175,26 @@ export function listSuite(t: Test, engine: Engine): void {
     t.equal(count(results, 'created'), plants.length)
   })
 
+  t.test('several changes to one plant are made in order', async (t) => {
+    const [removed = 0n, enlarged = 0n, ...others] = unusedIds(6)
+    const large = { name: 'x'.repeat(5000) }
+    const start = await latest(store)
+    const list = [
+      create(removed, A),
+      ...removals([removed]),
+      create(enlarged, A),
+      put(enlarged, large),
+      ...others.map((id) => create(id, B)),
+    ]
+    t.strictSame(await store.apply(list, 'each'), [
+      ...['created', 'removed', 'created', 'changed'],
+      ...others.map(() => 'created'),
+    ])
+    const after = [{ id: enlarged, ...large }, ...others.map((id) => ({ id, ...B }))]
+    t.strictSame(await stored([removed, ...after.map(({ id }) => id)]), [undefined, ...after])
+    samePlants(t, replay(await changesAfter(store, start)), byId(after))
+  })
+
   t.test('ids and text are exact in a large list', async (t) => {
     const open = await opener(t, engine)
     const store = await open()
