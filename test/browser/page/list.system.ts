@@ -212,6 +212,7 @@ testInBrowser(t, 'the table of the page', (open) => {
     await plants.page.evaluate('location.hash = "#q=Quercus&from=15555"')
     await plants.shows('No plant that matches has the id 15555. The next one is 16000.')
     await plants.button('Show all plants').click()
+    await plants.row(1n).waitFor()
     await goTo('9223372036854775807')
     await plants.shows('No plants from here on')
     await search.fill('9223372036854775808')
